@@ -1,9 +1,11 @@
 //! Formats messages as sentences. Texts of servers, disks and libraries begin in lower case and
 //! have no full stop; those of people may.
 
-/// Formats a text as one sentence.
+use client::printable;
+
+/// Formats a text as one sentence, in which a terminal obeys nothing.
 pub(crate) fn sentence(text: impl AsRef<str>) -> String {
-    let text = text.as_ref().trim();
+    let text = printable(text.as_ref());
     let stop = if text.ends_with(['.', '!', '?', '…', '。', '！', '？']) { "" } else { "." };
     let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
     format!("{}{rest}{stop}", first.to_uppercase())
@@ -21,6 +23,7 @@ mod tests {
             ("A file is missing: there is no such object", "A file is missing: there is no such object."),
             ("机器被停用。", "机器被停用。"),
             ("éteint", "Éteint."),
+            ("run\x1b[2J this", "Run [2J this."),
         ] {
             assert_eq!(sentence(text), expected);
         }

@@ -18,25 +18,6 @@ use self::graph::Graph;
 /// The packages that are held against the rules.
 const PACKAGES: [&str; 4] = ["coordinator/core", "coordinator/web", "coordinator", "worker"];
 
-/// Files with SQL outside of `store`, which wait to move there. The list only shrinks.
-const SQL_OUTSIDE_STORE: [&str; 15] = [
-    "coordinator/core/src/backup.rs",
-    "coordinator/core/src/games.rs",
-    "coordinator/core/src/reports.rs",
-    "coordinator/core/src/reports/campaign.rs",
-    "coordinator/core/src/reports/data.rs",
-    "coordinator/core/src/reports/health.rs",
-    "coordinator/core/src/reports/log.rs",
-    "coordinator/core/src/reports/marks.rs",
-    "coordinator/core/src/reports/matches.rs",
-    "coordinator/core/src/reports/matches/openings.rs",
-    "coordinator/core/src/reports/matches/played.rs",
-    "coordinator/core/src/reports/matches/workers.rs",
-    "coordinator/core/src/reports/net.rs",
-    "coordinator/core/src/reports/overview.rs",
-    "coordinator/core/src/reports/people.rs",
-];
-
 /// Which modules are checked: all.
 #[derive(clap::Args, Default)]
 pub(crate) struct Arguments {}
@@ -53,31 +34,19 @@ pub(crate) fn run(_: &Arguments) -> Result<()> {
 
 fn findings(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    let mut with_sql = Vec::new();
     for package in PACKAGES {
         let sources = sources(&root.join(package).join("src"))?;
         for (module, text) in &sources {
             let name = format!("{package}/src/{}", module.display());
             let is_store = module.starts_with("store") || module == Path::new("store.rs");
             if text.contains("sqlx::") && !is_store {
-                with_sql.push(name);
+                found.push(format!("{name}: SQL stands under coordinator/core/src/store only"));
             }
         }
         let graph = Graph::parse(&sources).with_context(|| package.to_owned())?;
         found.extend(graph.circles().into_iter().map(|circle| format!("{package}: an import circle: {circle}")));
     }
-    found.extend(sql_findings(&with_sql, &SQL_OUTSIDE_STORE));
     Ok(found)
-}
-
-/// Compares the files with SQL outside of `store` with those that may have it.
-fn sql_findings(with_sql: &[String], allowed: &[&str]) -> Vec<String> {
-    let new = with_sql.iter().filter(|name| !allowed.contains(&name.as_str()));
-    let new = new.map(|name| format!("{name}: SQL stands under coordinator/core/src/store only"));
-    let moved = allowed.iter().filter(|name| with_sql.iter().all(|with| with != *name));
-    let moved =
-        moved.map(|name| format!("{name} has no SQL any more: remove it from the list in xtask/src/modules.rs"));
-    new.chain(moved).collect()
 }
 
 /// All Rust files below a folder, by their relative paths.
@@ -153,13 +122,5 @@ mod tests {
     fn tests_and_comments_are_no_part_of_a_file() {
         let b = "// crate::a::Item\n#[cfg(test)] mod tests { use crate::a::Item; }";
         assert_eq!(circles(&[("a.rs", "use crate::b::X;"), ("b.rs", b)]), Vec::<String>::new());
-    }
-
-    #[test]
-    fn the_list_of_sql_only_shrinks() {
-        let found = sql_findings(&["a.rs".to_owned()], &["b.rs"]);
-        assert_eq!(found.len(), 2);
-        assert!(found[0].starts_with("a.rs: SQL") && found[1].starts_with("b.rs has no SQL any more"), "{found:?}");
-        assert_eq!(sql_findings(&["a.rs".to_owned()], &["a.rs"]), Vec::<String>::new());
     }
 }

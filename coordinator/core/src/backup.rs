@@ -4,60 +4,28 @@
 //! independent of the database: a backup of one kind can be restored into the other.
 
 use std::{
-    fmt::Write as _,
+    collections::BTreeSet,
     fs,
-    io::{self, BufRead as _, BufReader},
+    io::{self, BufRead as _, BufReader, Write as _},
     path::{Path, PathBuf},
 };
 
 use dataset::{AtomicFile, Digest};
-use serde_json::{Map, Value, json};
-use sqlx::{
-    AnyConnection, AssertSqlSafe, Column as _, Row as _, TypeInfo as _, ValueRef as _,
-    any::{AnyRow, AnyTypeInfoKind},
-};
+use serde_json::{Value, json};
 
 use crate::{
     folder::create_private,
     objects::{Kind, ObjectError, Objects},
-    store::{self, Database, Dialect, Store as _, StoreError},
+    store::{self, Connection, Database, JsonRow, Store as _, StoreError, Tables},
 };
 
-/// All tables, each after those it references.
-pub const TABLES: [&str; 25] = [
-    "accounts",
-    "invitations",
-    "tokens",
-    "sessions",
-    "workers",
-    "failures",
-    "contributions",
-    "nets",
-    "books",
-    "manifests",
-    "campaigns",
-    "jobs",
-    "leases",
-    "segments",
-    "shards",
-    "comparisons",
-    "totals",
-    "labels",
-    "figures",
-    "trainings",
-    "promotions",
-    "events",
-    "settings",
-    "webhooks",
-    "deliveries",
-];
+pub use crate::store::TABLES;
 
 /// Tables that older backups lack, with the schema version that introduced them.
 const ADDED_TABLES: [(&str, i64); 1] = [("figures", 3)];
 
-/// The schema version that introduced the column `distrusted`. For older backups it is derived from
-/// the states of the account and its shards.
-const DISTRUST_SCHEMA: i64 = 5;
+/// Tables whose rows name objects.
+const WITH_OBJECTS: [&str; 4] = ["shards", "nets", "books", "trainings"];
 
 /// The file with the schema version of a backup.
 const ABOUT: &str = "backup.json";
@@ -111,50 +79,80 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
         move |source| BackupError::File { path, source }
     };
     create_private(folder).map_err(failed(folder))?;
-    // One snapshot for all tables.
-    let tables = store.read(|mut connection| {
-        Box::pin(async move {
-            if connection.dialect() == Dialect::Postgres {
-                let query = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
-                sqlx::raw_sql(query).execute(connection.raw()).await?;
-            }
-            let mut tables = Vec::new();
-            for table in TABLES {
-                tables.push((table, rows_of(connection.raw(), table).await?));
-            }
-            Ok(tables)
-        })
-    });
-    let mut summary = Summary::default();
-    let mut named = Vec::new();
     let path = folder.join(ABOUT);
     let about = json!({ "schema": store::SCHEMA, "program": env!("CARGO_PKG_VERSION") });
     AtomicFile::write(&path, format!("{about}\n").as_bytes()).map_err(failed(&path))?;
-    for (table, rows) in tables.await? {
-        let path = folder.join(format!("{table}.jsonl"));
-        let mut text = String::new();
-        for row in rows {
-            named.extend(objects_of(table, &row));
-            let _ = writeln!(text, "{}", Value::Object(row));
-            summary.rows += 1;
-        }
-        AtomicFile::write(&path, text.as_bytes()).map_err(failed(&path))?;
-    }
-    named.sort_unstable();
-    named.dedup();
+    let target = folder.to_owned();
+    // One snapshot for all tables, written row by row: a table may be larger than the memory.
+    let rows = store.read(move |connection| {
+        let target = target.clone();
+        Box::pin(async move { write_tables(connection, &target).await })
+    });
+    let mut summary = Summary { rows: rows.await?, ..Summary::default() };
     let copies = Objects::open(&folder.join("objects").display().to_string())?;
-    for (kind, hash) in named {
-        match objects.get(kind, hash).await {
-            Ok(bytes) if Digest::of(&bytes) == hash => {
-                copies.put(kind, bytes).await?;
-                summary.objects += 1;
+    let mut gone = BTreeSet::new();
+    for table in WITH_OBJECTS {
+        for row in rows_of(folder, table)? {
+            for (kind, hash) in objects_of(table, &row?) {
+                if gone.contains(&(kind, hash)) || copies.length(kind, hash).await.is_ok() {
+                    continue;
+                }
+                match objects.get(kind, hash).await {
+                    Ok(bytes) if Digest::of(&bytes) == hash => {
+                        copies.put(kind, bytes).await?;
+                        summary.objects += 1;
+                    }
+                    Ok(_) => {
+                        summary.damaged += 1;
+                        gone.insert((kind, hash));
+                    }
+                    Err(ObjectError::Missing) => {
+                        summary.missing += 1;
+                        gone.insert((kind, hash));
+                    }
+                    Err(error) => return Err(error.into()),
+                }
             }
-            Ok(_) => summary.damaged += 1,
-            Err(ObjectError::Missing) => summary.missing += 1,
-            Err(error) => return Err(error.into()),
         }
     }
     Ok(summary)
+}
+
+/// Writes all tables into a folder; returns the number of rows.
+async fn write_tables(mut connection: Connection<'_>, folder: &Path) -> Result<u64, StoreError> {
+    let mut rows = 0;
+    for table in TABLES {
+        let path = folder.join(format!("{table}.jsonl"));
+        let failed = |source: io::Error| StoreError::Backup(format!("{}: {source}", path.display()));
+        let mut file = AtomicFile::begin(&path).map_err(failed)?;
+        let mut tables = Tables::on(connection.reborrow());
+        tables
+            .read(table, |row| {
+                rows += 1;
+                writeln!(file, "{}", Value::Object(row)).map_err(failed)
+            })
+            .await?;
+        file.finish().map_err(failed)?;
+    }
+    Ok(rows)
+}
+
+/// Reads the rows of a table, one at a time.
+fn rows_of(
+    folder: &Path,
+    table: &'static str,
+) -> Result<impl Iterator<Item = Result<JsonRow, BackupError>> + use<>, BackupError> {
+    let path = folder.join(format!("{table}.jsonl"));
+    let file = fs::File::open(&path).map_err(|source| BackupError::File { path: path.clone(), source })?;
+    Ok(BufReader::new(file).lines().enumerate().map(move |(number, line)| {
+        let wrong = |message: String| BackupError::Line { path: path.clone(), line: number + 1, message };
+        let line = line.map_err(|error| wrong(error.to_string()))?;
+        let row: JsonRow = serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
+        if !row.keys().all(|key| key.bytes().all(|byte| byte.is_ascii_lowercase() || b"_".contains(&byte))) {
+            return Err(wrong("a key that is no column".to_owned()));
+        }
+        Ok(row)
+    }))
 }
 
 /// Returns the schema version of a backup; the first versions did not record it.
@@ -177,34 +175,18 @@ fn schema_of(folder: &Path) -> Result<i64, BackupError> {
 /// empty.
 pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Result<Summary, BackupError> {
     let mut summary = Summary::default();
-    let mut tables = Vec::new();
     let schema = schema_of(folder)?;
     if schema > store::SCHEMA {
         return Err(BackupError::TooNew { found: schema, known: store::SCHEMA });
     }
-    for table in TABLES {
-        let path = folder.join(format!("{table}.jsonl"));
-        let file = match fs::File::open(&path) {
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound
-                    && ADDED_TABLES.iter().any(|&(later, since)| later == table && schema < since) =>
-            {
-                continue;
-            }
-            file => file.map_err(|source| BackupError::File { path: path.clone(), source })?,
-        };
-        let mut rows = Vec::new();
-        for (number, line) in BufReader::new(file).lines().enumerate() {
-            let wrong = |message: String| BackupError::Line { path: path.clone(), line: number + 1, message };
-            let line = line.map_err(|error| wrong(error.to_string()))?;
-            let row: Map<String, Value> = serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
-            if !row.keys().all(|key| key.bytes().all(|byte| byte.is_ascii_lowercase() || b"_".contains(&byte))) {
-                return Err(wrong("a key that is no column".to_owned()));
-            }
-            rows.push(row);
+    let is_there = |table| !ADDED_TABLES.iter().any(|&(later, since)| later == table && schema < since);
+    let tables: Vec<&'static str> = TABLES.into_iter().filter(|table| is_there(*table)).collect();
+    // Every line is read before the first row is written.
+    for table in &tables {
+        for row in rows_of(folder, table)? {
+            row?;
+            summary.rows += 1;
         }
-        summary.rows += rows.len() as u64;
-        tables.push((table, rows));
     }
     let copies = Objects::open(&folder.join("objects").display().to_string())?;
     for kind in Kind::ALL {
@@ -216,63 +198,29 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
             summary.objects += 1;
         }
     }
-    let tables = std::sync::Arc::new(tables);
+    let folder = folder.to_owned();
     let restored = store.write(move |mut connection| {
-        let tables = std::sync::Arc::clone(&tables);
+        let (folder, tables) = (folder.clone(), tables.clone());
         Box::pin(async move {
-            let accounts: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM accounts").fetch_one(connection.raw()).await?;
-            if accounts > 0 {
+            if Tables::on(connection.reborrow()).has_accounts().await? {
                 return Ok(false);
             }
-            let dialect = connection.dialect();
-            for (table, rows) in tables.iter() {
-                for row in rows {
-                    insert(connection.raw(), table, row).await?;
+            let failed = |error: BackupError| StoreError::Backup(error.to_string());
+            for table in tables {
+                for row in rows_of(&folder, table).map_err(failed)? {
+                    Tables::on(connection.reborrow()).insert(table, &row.map_err(failed)?).await?;
                 }
-                if dialect == Dialect::Postgres {
-                    continue_ids(connection.raw(), table).await?;
-                }
+                Tables::on(connection.reborrow()).continue_ids(table).await?;
             }
-            if schema < DISTRUST_SCHEMA {
-                let query = "UPDATE accounts SET distrusted = 1 WHERE state = 'quarantined'
-                             OR EXISTS (SELECT 1 FROM shards WHERE shards.account = accounts.id
-                                        AND shards.state = 'quarantined')";
-                sqlx::query(query).execute(connection.raw()).await?;
-            }
+            Tables::on(connection).complete(schema).await?;
             Ok(true)
         })
     });
     if restored.await? { Ok(summary) } else { Err(BackupError::NotEmpty) }
 }
 
-async fn rows_of(connection: &mut AnyConnection, table: &str) -> Result<Vec<Map<String, Value>>, StoreError> {
-    let query = format!("SELECT * FROM {table} ORDER BY 1");
-    let rows = sqlx::query(AssertSqlSafe(query)).fetch_all(connection).await?;
-    rows.iter().map(to_json).collect()
-}
-
-fn to_json(row: &AnyRow) -> Result<Map<String, Value>, StoreError> {
-    let mut object = Map::new();
-    for column in row.columns() {
-        let place = column.ordinal();
-        let raw = row.try_get_raw(place)?;
-        let kind = raw.type_info().kind();
-        let value = match kind {
-            _ if raw.is_null() => Value::Null,
-            AnyTypeInfoKind::SmallInt | AnyTypeInfoKind::Integer | AnyTypeInfoKind::BigInt => {
-                json!(row.try_get::<i64, _>(place)?)
-            }
-            AnyTypeInfoKind::Text => json!(row.try_get::<String, _>(place)?),
-            AnyTypeInfoKind::Blob => json!({ "bytes": row.try_get::<Vec<u8>, _>(place)? }),
-            _ => return Err(StoreError::Corrupt(format!("a column of the type {}", raw.type_info().name()))),
-        };
-        object.insert(column.name().to_owned(), value);
-    }
-    Ok(object)
-}
-
 /// Returns the objects that a row references.
-fn objects_of(table: &str, row: &Map<String, Value>) -> Vec<(Kind, Digest)> {
+fn objects_of(table: &str, row: &JsonRow) -> Vec<(Kind, Digest)> {
     let hash = |column: &str| row.get(column).and_then(Value::as_str).and_then(|hash| hash.parse().ok());
     let found = match table {
         "shards" if row.get("object").and_then(Value::as_str) == Some("present") => vec![(Kind::Shard, hash("hash"))],
@@ -282,48 +230,4 @@ fn objects_of(table: &str, row: &Map<String, Value>) -> Vec<(Kind, Digest)> {
         _ => Vec::new(),
     };
     found.into_iter().filter_map(|(kind, hash)| Some((kind, hash?))).collect()
-}
-
-async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, Value>) -> Result<(), StoreError> {
-    // NULL is written literally: a bound parameter would need a type.
-    let mut parameters = Vec::new();
-    let mut bound = Vec::new();
-    for value in row.values() {
-        if value.is_null() {
-            parameters.push("NULL".to_owned());
-        } else {
-            bound.push(value);
-            parameters.push(format!("${}", bound.len()));
-        }
-    }
-    let columns = row.keys().cloned().collect::<Vec<_>>().join(", ");
-    let query = format!("INSERT INTO {table} ({columns}) VALUES ({})", parameters.join(", "));
-    let mut query = sqlx::query(AssertSqlSafe(query));
-    for value in bound {
-        query = match value {
-            Value::Number(number) => query.bind(number.as_i64().unwrap_or_default()),
-            Value::String(text) => query.bind(text.clone()),
-            other => {
-                let bytes: Vec<u8> = serde_json::from_value(other["bytes"].clone())
-                    .map_err(|error| StoreError::Corrupt(format!("bytes that are none: {error}")))?;
-                query.bind(bytes)
-            }
-        };
-    }
-    query.execute(connection).await?;
-    Ok(())
-}
-
-/// Continues the id sequence after the restored rows.
-async fn continue_ids(connection: &mut AnyConnection, table: &str) -> Result<(), StoreError> {
-    let query = "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = $1 AND is_identity = 'YES'";
-    let numbered: i64 = sqlx::query_scalar(query).bind(table.to_owned()).fetch_one(&mut *connection).await?;
-    if numbered > 0 {
-        let query = format!(
-            "SELECT CAST(setval(pg_get_serial_sequence('{table}', 'id'), COALESCE(MAX(id), 0) + 1, false) AS BIGINT)
-             FROM {table}"
-        );
-        sqlx::query(AssertSqlSafe(query)).execute(connection).await?;
-    }
-    Ok(())
 }

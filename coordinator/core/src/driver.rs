@@ -9,20 +9,20 @@ use std::{sync::Arc, time::Duration};
 use dataset::Digest;
 
 use crate::{
-    clock::{DAY, HOUR},
-    model::ShardId,
+    clock::{DAY, HOUR, SECOND},
+    model::{CampaignId, ShardId},
     objects::Kind,
     ops::{
-        campaigns::{AdvanceCampaign, count},
+        campaigns::AdvanceCampaign,
         leases::ExpireLeases,
         matches::{ConcludeMatches, RecheckMatches},
         retention::ExpireShards,
-        settings::RecordDisk,
+        settings::{FollowClock, ProbeDisk, RecordDisk},
     },
     pulse::Task,
     retention,
     service::Service,
-    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError},
+    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError, Times, Workers},
 };
 
 /// Minimum pause between ticks.
@@ -33,6 +33,12 @@ const IDLE_FACTOR: u32 = 4;
 
 /// Maximum pause between ticks.
 const MAX_PAUSE: Duration = Duration::from_secs(15);
+
+/// The clock is set back if it is this far behind the last step, in milliseconds.
+const MAX_SKEW_MS: i64 = 60 * SECOND;
+
+/// Maximum age of the count of workers, in milliseconds.
+const FLEET_AGE_MS: i64 = 10 * SECOND;
 
 /// Ticks between sweeps of orphan objects.
 const TICKS_PER_SWEEP: u64 = 3_600;
@@ -63,27 +69,43 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
 
 /// Runs one tick; returns the number of campaign steps.
 pub async fn tick(service: &Service) -> Result<u64, StoreError> {
+    follow_clock(service).await?;
     set_policy(service).await?;
     service.run(ExpireLeases).await?;
-    let signature = service.settings.bench_signature;
     let running = service.read(|connection| Box::pin(async move { Campaigns::on(connection).running().await })).await?;
     let mut steps = 0;
     for id in running {
-        let counts = service.read(move |connection| Box::pin(async move { count(connection, id).await })).await?;
-        let advance = AdvanceCampaign { campaign: id, bench_signature: signature, counts: Some(counts) };
-        let advanced = service.run(advance).await;
-        match advanced {
+        match advance(service, id).await {
             Ok(advanced) => steps += u64::from(advanced),
             // One failing campaign must not block the others.
             Err(error) => tracing::error!(campaign = id.0, %error, "a campaign cannot advance"),
         }
     }
-    service.run(ConcludeMatches).await?;
+    service.run(ConcludeMatches::prepare(&service.store).await?).await?;
     service.run(RecheckMatches).await?;
     Ok(steps)
 }
 
-/// Updates whether self-play games are granted.
+/// Moves times that lie ahead, after the clock was set back.
+async fn follow_clock(service: &Service) -> Result<(), StoreError> {
+    let now = service.clock.now();
+    let last = match service.pulse.last(Task::Scheduler) {
+        Some(last) => last,
+        None => service.read(|connection| Box::pin(async move { Times::on(connection).newest().await })).await?,
+    };
+    if last.0 > now.0 + MAX_SKEW_MS {
+        tracing::warn!(by = (last.0 - now.0) / SECOND, "the clock was set back");
+        service.run(FollowClock).await?;
+    }
+    Ok(())
+}
+
+async fn advance(service: &Service, campaign: CampaignId) -> Result<bool, StoreError> {
+    let signature = service.settings.bench_signature;
+    service.run(AdvanceCampaign::prepare(&service.store, campaign, signature).await?).await
+}
+
+/// Updates whether self-play games are granted, and what is known of the workers.
 async fn set_policy(service: &Service) -> Result<(), StoreError> {
     let (backlog, disk) = service
         .read(|mut connection| {
@@ -96,9 +118,6 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
     let min_free = service.settings.least_free_bytes;
     let free = service.free_bytes();
     let is_low = free.is_some_and(|free| free < min_free);
-    if is_low != (disk.as_deref() == Some(RecordDisk::word(true))) && free.is_some() {
-        service.run(RecordDisk { is_low, free_mebibytes: free.unwrap_or_default() >> 20 }).await?;
-    }
     let no_selfplay = match free {
         Some(free) if is_low => {
             Some(format!("the coordinator's disk is nearly full ({} MiB are left): no new games", free >> 20))
@@ -108,9 +127,25 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
         }
         _ => None,
     };
+    let (now, signature) = (service.clock.now(), service.settings.bench_signature as i64);
+    let mut fleet = service.policy().fleet;
+    if !(0..FLEET_AGE_MS).contains(&(now.0 - fleet.at.0)) {
+        let counting = service
+            .read(move |connection| Box::pin(async move { Workers::on(connection).fleet(now, signature).await }));
+        fleet = counting.await?;
+    }
     if let Ok(mut policy) = service.policy.write() {
+        policy.fleet = fleet;
         policy.no_selfplay = no_selfplay;
         policy.bench_signature = Some(service.settings.bench_signature);
+    }
+    // The writes come last, as they fail on a full disk.
+    if service.store.is_disk_full() {
+        service.run(ProbeDisk).await?;
+        service.store.record_space();
+    }
+    if is_low != (disk.as_deref() == Some(RecordDisk::word(true))) && free.is_some() {
+        service.run(RecordDisk { is_low, free_mebibytes: free.unwrap_or_default() >> 20 }).await?;
     }
     Ok(())
 }

@@ -10,18 +10,15 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use xiangqi::{Color, notation::Notation};
 
+pub use crate::store::reports::games::{ListedShard, PAGE, shards};
 use crate::{
-    model::Refusal,
+    model::{JobId, JobKind, Refusal},
     objects::Kind,
     service::Service,
-    store::{Connection, StoreError},
-    timed,
+    store::{Nets, StoreError, reports::games as rows},
 };
 pub use error::ReadError;
 use story::Story;
-
-/// Shards, or games of a shard, per page.
-pub const PAGE: usize = 100;
 
 /// A stored game.
 #[allow(missing_docs, reason = "the names say what each is")]
@@ -36,7 +33,7 @@ pub struct Kept {
     /// The players of both sides; none is the plain evaluation.
     pub players: [Player; 2],
     /// The job of the game.
-    pub job: Option<i64>,
+    pub job: Option<JobId>,
 }
 
 /// The player of a side.
@@ -86,19 +83,9 @@ fn unreadable(error: &dyn std::fmt::Display) -> ReadError {
 
 /// Whether a shard's games are public: the job is closed, and no audit depends on them.
 pub async fn is_open(service: &Service, shard: Digest) -> Result<bool, ReadError> {
-    let open = service
-        .read(move |mut connection| {
-            Box::pin(async move {
-                // Frozen into a training set, and in no audit or dispute.
-                let query = "SELECT COUNT(*) FROM shards JOIN jobs ON jobs.id = shards.job
-                             WHERE shards.hash = $1 AND shards.state = 'validated' AND jobs.state = 'closed'
-                             AND shards.audit NOT IN ('wanted', 'leased')";
-                let open: i64 = sqlx::query_scalar(query).bind(shard.to_string()).fetch_one(connection.raw()).await?;
-                Ok(open > 0)
-            })
-        })
-        .await?;
-    Ok(open)
+    let is_public =
+        service.report(move |mut connection| Box::pin(async move { rows::is_public(&mut connection, shard).await }));
+    Ok(is_public.await?)
 }
 
 /// Reads a game of a shard.
@@ -118,29 +105,21 @@ pub async fn read(service: &Service, name: &str, number: u64, is_trainer: bool) 
     let (record, story) = reading.await.map_err(|error| unreadable(&error))??;
     let nets = Color::ALL.map(|side| story::net_of(&header, number, side));
     let (names, job) = service
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move {
                 let mut names = [None, None];
                 for (name, net) in names.iter_mut().zip(nets) {
                     if let Some(net) = net {
-                        *name = name_of(&mut connection, net).await?;
+                        *name = Nets::on(connection.reborrow()).find_name(&net.to_string()).await?;
                     }
                 }
-                let query = "SELECT job FROM shards WHERE hash = $1 ORDER BY id LIMIT 1";
-                let job: Option<i64> =
-                    sqlx::query_scalar(query).bind(hash.to_string()).fetch_optional(connection.raw()).await?;
-                Ok((names, job))
+                Ok((names, rows::job_of(&mut connection, hash).await?))
             })
         })
         .await?;
     let [red, black] = names;
     let players = [Player { net: nets[0], name: red }, Player { net: nets[1], name: black }];
     Ok(Kept { shard: hash, number, numbers, record, header, story, players, job })
-}
-
-async fn name_of(connection: &mut Connection<'_>, net: Digest) -> Result<Option<String>, StoreError> {
-    let query = "SELECT name FROM nets WHERE hash = $1";
-    Ok(sqlx::query_scalar(query).bind(net.to_string()).fetch_optional(connection.raw()).await?)
 }
 
 /// Lists a page of a shard's games, filtered by reason and skipping the first `skip`. Also returns
@@ -174,50 +153,6 @@ pub async fn list(
     Ok((hash, header, games, found))
 }
 
-/// A shard of a job in a list.
-#[derive(sqlx::FromRow)]
-#[allow(missing_docs, reason = "the names say what each is")]
-pub struct ListedShard {
-    pub id: i64,
-    pub hash: String,
-    pub first: i64,
-    pub games: i64,
-    pub positions: i64,
-    pub outcomes: Option<String>,
-    pub reasons: Option<String>,
-    pub is_open: i64,
-    pub kind: String,
-}
-
-/// Lists the validated shards of a job, or of all jobs, newest first, before a given one.
-/// `sees_all` includes shards still under audit.
-pub async fn shards(
-    connection: &mut Connection<'_>,
-    sees_all: bool,
-    job: Option<i64>,
-    before: Option<i64>,
-) -> Result<Vec<ListedShard>, StoreError> {
-    // Shards under audit are hidden: a worker that saw them could recognise an audit lease.
-    let of_job = "SELECT shards.id, hash, first, games, positions, outcomes, reasons,
-                         CASE WHEN object = 'present' THEN 1 ELSE 0 END AS is_open, jobs.kind AS kind
-                  FROM shards JOIN jobs ON jobs.id = shards.job
-                  WHERE shards.state = 'validated' AND shards.job = $1 AND shards.id < $2
-                  AND ($4 <> 0 OR (jobs.state = 'closed' AND audit NOT IN ('wanted', 'leased')))
-                  ORDER BY shards.id DESC LIMIT $3";
-    let of_all = "SELECT shards.id, hash, first, games, positions, outcomes, reasons, 1 AS is_open,
-                         jobs.kind AS kind
-                  FROM shards JOIN jobs ON jobs.id = shards.job
-                  WHERE shards.state = 'validated' AND $1 < 0 AND shards.id < $2 AND jobs.state = 'closed'
-                  AND audit NOT IN ('wanted', 'leased') AND object = 'present'
-                  ORDER BY shards.id DESC LIMIT $3";
-    let query = sqlx::query_as(if job.is_some() { of_job } else { of_all });
-    let mut query = query.bind(job.unwrap_or(-1)).bind(before.unwrap_or(i64::MAX)).bind(PAGE as i64);
-    if job.is_some() {
-        query = query.bind(i64::from(sees_all));
-    }
-    Ok(query.fetch_all(connection.raw()).await?)
-}
-
 impl ListedShard {
     /// JSON for programs.
     #[must_use]
@@ -226,8 +161,8 @@ impl ListedShard {
             text.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok()).unwrap_or(Value::Null)
         };
         json!({ "shard": self.hash, "first": self.first, "games": self.games, "positions": self.positions,
-                "outcomes": parsed(&self.outcomes), "reasons": parsed(&self.reasons), "open": self.is_open != 0,
-                "unprovable": self.kind == timed::KIND })
+                "outcomes": parsed(&self.outcomes), "reasons": parsed(&self.reasons), "open": self.is_open,
+                "unprovable": self.kind == JobKind::Timed })
     }
 }
 

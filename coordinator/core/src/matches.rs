@@ -43,7 +43,7 @@ pub fn test_of(gate: &Gate) -> Result<Sprt, StoreError> {
 /// # Errors
 ///
 /// If the job is no match.
-pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Result<Standing, StoreError> {
+pub async fn standing(connection: &mut Connection<'_>, job: JobId) -> Result<Standing, StoreError> {
     Ok(standing_and_pairs(connection, job).await?.0)
 }
 
@@ -54,9 +54,9 @@ pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Result<Stand
 /// If the job is no match.
 pub(crate) async fn standing_and_pairs(
     connection: &mut Connection<'_>,
-    job: i64,
+    job: JobId,
 ) -> Result<(Standing, Vec<u8>), StoreError> {
-    let found = Jobs::on(connection.reborrow()).get_match(JobId(job)).await?;
+    let found = Jobs::on(connection.reborrow()).get_match(job).await?;
     standing_of(connection, &found).await
 }
 

@@ -37,11 +37,16 @@ impl Pulse {
         self.0[task as usize].store(now.0, Relaxed);
     }
 
+    /// The time of the task's last step; none if it completed none yet.
+    #[must_use]
+    pub fn last(&self, task: Task) -> Option<Time> {
+        Some(Time(self.0[task as usize].load(Relaxed))).filter(|last| last.0 != 0)
+    }
+
     /// Milliseconds since the task's last step; none if it completed none yet.
     #[must_use]
     pub fn age(&self, task: Task, now: Time) -> Option<i64> {
-        let last = self.0[task as usize].load(Relaxed);
-        (last != 0).then(|| (now.0 - last).max(0))
+        self.last(task).map(|last| (now.0 - last.0).max(0))
     }
 }
 

@@ -67,6 +67,19 @@ impl Service {
         self.store.read(operation).await
     }
 
+    /// Reads for a page or a report: see [`Database::report`].
+    ///
+    /// # Errors
+    ///
+    /// If the operation fails, or there are too many reports.
+    pub async fn report<T, F>(&self, operation: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
+    {
+        self.store.report(operation).await
+    }
+
     /// Identifies the account of a token. Records the token's use now and then.
     ///
     /// # Errors

@@ -28,12 +28,16 @@ mod matches;
 mod nets;
 mod object_names;
 mod operation;
+mod report_pool;
+pub mod reports;
 mod retention;
 mod schema;
 mod segments;
 mod settings;
 mod shards;
 mod standing;
+mod tables;
+mod times;
 mod tokens;
 mod totals;
 mod trainings;
@@ -43,7 +47,7 @@ mod workers;
 use std::{
     path::{Path, PathBuf},
     str::FromStr,
-    sync::Once,
+    sync::{Once, atomic::Ordering},
     time::Duration,
 };
 
@@ -60,16 +64,19 @@ pub use connection::{Connection, Dialect, Running, Store};
 pub use error::{OpenError, StoreError};
 pub use events::Events;
 pub use jobs::{Jobs, NewJob};
-pub use leases::{LeaseWithHeader, Leases};
+pub use leases::{DueLease, LeaseWithHeader, Leases};
 pub use matches::Match;
-pub use nets::Nets;
+pub use nets::{Nets, TrainingSet};
 pub use object_names::ObjectNames;
 pub use operation::{Operation, Tx};
+pub use report_pool::MAX_REPORTS;
 pub use retention::{Expirable, Retention};
-pub use schema::VERSION as SCHEMA;
+pub use schema::{RECOUNT, VERSION as SCHEMA};
 pub use segments::Segments;
 pub use settings::SettingValues;
 pub use shards::Shards;
+pub use tables::{JsonRow, TABLES, Tables};
+pub use times::Times;
 pub use tokens::{NewToken, Tokens};
 pub use totals::Totals;
 pub use trainings::Trainings;
@@ -79,6 +86,7 @@ pub use workers::Workers;
 use crate::clock::{Clock, Time};
 use group_commit::{Received, Writer};
 use operation::Unnamed;
+use report_pool::ReportPool;
 
 /// Maximum difference between the clocks of the coordinator and its database, in milliseconds.
 const MAX_CLOCK_SKEW_MS: i64 = 2_000;
@@ -91,12 +99,18 @@ const WRITE_PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = 
 /// Settings of the `SQLite` connections that read.
 const READ_PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA query_only = ON; PRAGMA cache_size = -65536;";
 
+/// Settings of the `PostgreSQL` connections for reports: the server ends a statement that takes
+/// longer than any report may.
+const REPORT_SETTINGS: &str = "SET statement_timeout = '20s'";
+
 /// A pool of connections to one database.
 #[derive(Clone)]
 pub struct Database {
     dialect: Dialect,
     /// Connections for reading.
     pool: AnyPool,
+    /// Connections for reports.
+    reports: ReportPool,
     /// The single writer.
     writer: Writer,
     /// The folder of a database file; none for a server.
@@ -138,18 +152,24 @@ impl Database {
                 )
             };
             let one = pool(1, WRITE_PRAGMAS).connect_with(options.clone()).await.map_err(unreachable)?;
+            let reports = pool(2, READ_PRAGMAS).connect_with(options.clone()).await.map_err(unreachable)?;
             let pool = pool(4, READ_PRAGMAS).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Sqlite);
             let folder = Path::new(file).parent().map(|folder| Path::new(".").join(folder));
-            return Ok(Self { dialect: Dialect::Sqlite, pool, writer, folder });
+            let reports = ReportPool::new(reports);
+            return Ok(Self { dialect: Dialect::Sqlite, pool, reports, writer, folder });
         }
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = AnyConnectOptions::from_str(address).map_err(unreachable)?;
             let pool = |max| AnyPoolOptions::new().max_connections(max).acquire_timeout(Duration::from_secs(30));
             let one = pool(1).connect_with(options.clone()).await.map_err(unreachable)?;
+            let reports = pool(4).after_connect(|connection, _| {
+                Box::pin(async move { sqlx::raw_sql(REPORT_SETTINGS).execute(connection).await.map(drop) })
+            });
+            let reports = ReportPool::new(reports.connect_with(options.clone()).await.map_err(unreachable)?);
             let pool = pool(8).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Postgres);
-            return Ok(Self { dialect: Dialect::Postgres, pool, writer, folder: None });
+            return Ok(Self { dialect: Dialect::Postgres, pool, reports, writer, folder: None });
         }
         Err(OpenError::Address(hidden(address)))
     }
@@ -182,10 +202,48 @@ impl Database {
         received(self.writer.queue(now, operation)?).await
     }
 
+    /// Whether an operation found the disk full, and none has written since.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        self.writer.is_disk_full().load(Ordering::Relaxed)
+    }
+
+    /// Records that the disk is not full any more.
+    pub fn record_space(&self) {
+        self.writer.is_disk_full().store(false, Ordering::Relaxed);
+    }
+
     /// Waits for queued writes and closes all connections.
     pub async fn close(&self) {
         self.writer.stop().await;
+        self.reports.pool.close().await;
         self.pool.close().await;
+    }
+
+    /// Reads for a page or a report. Reports have connections of their own, so they delay neither
+    /// authentication nor leases. Their number and their time are limited.
+    pub async fn report<T, F>(&self, operation: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
+    {
+        self.reports.limit(self.read_on(&self.reports.pool, operation)).await
+    }
+
+    async fn read_on<T, F>(&self, pool: &AnyPool, operation: F) -> Result<T, StoreError>
+    where
+        F: for<'c> Fn(Connection<'c>) -> Running<'c, T>,
+    {
+        let begin = match self.dialect {
+            Dialect::Sqlite => "BEGIN",
+            // One snapshot for all queries of the operation.
+            Dialect::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        };
+        let mut transaction = pool.begin_with(begin).await?;
+        let result = operation(Connection::new(&mut transaction, self.dialect)).await;
+        // Nothing to keep. If the rollback fails, the next user of the connection finds out.
+        drop(transaction.rollback().await);
+        result
     }
 }
 
@@ -203,16 +261,7 @@ impl Store for Database {
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
     {
-        let begin = match self.dialect {
-            Dialect::Sqlite => "BEGIN",
-            // One snapshot for all queries of the operation.
-            Dialect::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        };
-        let mut transaction = self.pool.begin_with(begin).await?;
-        let result = operation(Connection::new(&mut transaction, self.dialect)).await;
-        // Nothing to keep. If the rollback fails, the next user of the connection finds out.
-        drop(transaction.rollback().await);
-        result
+        self.read_on(&self.pool, operation).await
     }
 }
 

@@ -19,7 +19,7 @@ use coordinator_core::{
     backup,
     clock::{Clock, DAY},
     model::{
-        AccountChange, AccountKey, AccountState, CampaignCommand, CampaignKey, NetState, NewNet, Refusal, TokenId,
+        AccountChange, AccountKey, AccountState, CampaignCommand, CampaignKey, JobId, NetState, NewNet, Refusal, TokenId,
         WorkerId,
     },
     objects::{Kind, Objects},
@@ -77,7 +77,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Timed(arguments) => timed::create(store, clock, arguments).await?,
         Command::Standing { job } => {
             let standing = read(store, move |mut c| {
-                Box::pin(async move { coordinator_core::matches::standing(&mut c, job).await })
+                Box::pin(async move { coordinator_core::matches::standing(&mut c, JobId(job)).await })
             });
             json!(standing.await?)
         }
@@ -93,7 +93,8 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
             json!(format!("account `{name}` {holds} quarantine"))
         }
         Command::Audit { before } => {
-            read(store, move |mut c| Box::pin(async move { reports::events(&mut c, before).await })).await?
+            let before = before.unwrap_or(i64::MAX);
+            json!(read(store, move |mut c| Box::pin(async move { reports::log::before(&mut c, before).await })).await?)
         }
         Command::Backup { folder } => json!(backup::backup(store, objects, &folder).await?),
         Command::Restore { folder } => json!(backup::restore(store, objects, &folder).await?),
@@ -150,7 +151,8 @@ fn missing_file(campaign: &Path, error: StoreError) -> anyhow::Error {
 
 async fn send_command(store: &Database, clock: &Clock, name: String, command: CampaignCommand) -> Result<Value> {
     let campaign = CampaignKey::from(name.clone());
-    store.run(clock.now(), CommandCampaign { campaign, command, seen: None, by: None }).await?;
+    let change = CommandCampaign::prepare(store, campaign, command, None, None).await?;
+    store.run(clock.now(), change).await?;
     match command {
         CampaignCommand::Pause => done!("campaign `{name}` is paused: no new games until `campaign resume {name}`"),
         CampaignCommand::Resume => done!("campaign `{name}` runs: workers get its games"),
@@ -164,7 +166,10 @@ async fn send_command(store: &Database, clock: &Clock, name: String, command: Ca
 async fn user(store: &Database, clock: &Clock, command: User) -> Result<Value> {
     let now = clock.now();
     let (name, change, message) = match command {
-        User::List => return Ok(read(store, |mut c| Box::pin(async move { reports::accounts(&mut c).await })).await?),
+        User::List => {
+            let accounts = read(store, |mut c| Box::pin(async move { reports::people::all_accounts(&mut c).await }));
+            return Ok(json!(accounts.await?));
+        }
         User::Create { name, role } => {
             let account = name.clone();
             store.run(now, CreateAccount { name: account, role, state: AccountState::Active, by: None }).await?;
@@ -200,14 +205,16 @@ async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value>
             store.run(now, CreateToken { account, name, role, expires, secret: secret.clone() }).await?;
             Ok(json!(secret))
         }
-        Token::List { account } => Ok(read(store, move |mut c| {
-            let account = AccountKey::from(account.clone());
-            Box::pin(async move {
-                let account = Accounts::on(c.reborrow()).get(&account).await?.id;
-                reports::tokens(&mut c, account.0).await
-            })
-        })
-        .await?),
+        Token::List { account } => {
+            let tokens = read(store, move |mut c| {
+                let account = AccountKey::from(account.clone());
+                Box::pin(async move {
+                    let account = Accounts::on(c.reborrow()).get(&account).await?.id;
+                    reports::people::all_tokens(&mut c, account).await
+                })
+            });
+            Ok(json!(tokens.await?))
+        }
         Token::Revoke { token } => {
             store.run(now, RevokeToken { owner: None, token: TokenId(token) }).await?;
             done!("token {token} is revoked")
@@ -218,7 +225,10 @@ async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value>
 async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCommand) -> Result<Value> {
     let now = clock.now();
     match command {
-        NetCommand::List => Ok(read(store, |mut c| Box::pin(async move { reports::nets(&mut c).await })).await?),
+        NetCommand::List => {
+            let nets = read(store, |mut c| Box::pin(async move { reports::net::list(&mut c, None, 1_000).await }));
+            Ok(json!(nets.await?))
+        }
         NetCommand::Promote { campaign } => send_command(store, clock, campaign, CampaignCommand::Promote).await,
         NetCommand::Rollback { campaign, reason } => {
             let key = campaign.clone().into();
@@ -275,7 +285,8 @@ async fn worker(store: &Database, clock: &Clock, command: WorkerCommand) -> Resu
     let now = clock.now();
     let (worker, message) = match command {
         WorkerCommand::List => {
-            return Ok(read(store, |mut c| Box::pin(async move { reports::workers(&mut c, None).await })).await?);
+            let workers = read(store, |mut c| Box::pin(async move { reports::people::workers(&mut c, None).await }));
+            return Ok(json!(workers.await?));
         }
         WorkerCommand::Trust { worker, revoke } => {
             store.run(now, TrustWorker { worker: WorkerId(worker), is_trusted: !revoke, by: None }).await?;

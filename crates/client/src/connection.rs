@@ -2,7 +2,10 @@
 
 use std::{io::Read, sync::Arc, sync::Once, time::Duration, time::SystemTime};
 
-use protocol::api::{MAX_JSON_BYTES, VERSION_HEADER, problem::PROBLEM_TYPE};
+use protocol::api::{
+    MAX_JSON_BYTES, VERSION_HEADER,
+    problem::{PROBLEM_TYPE, Problem},
+};
 use reqwest::{
     Method,
     blocking::{RequestBuilder, Response},
@@ -16,6 +19,7 @@ use crate::{
     address::ServerAddress,
     clock::Clock,
     error::{Error, RequestContext},
+    text::printable,
     token::Token,
 };
 
@@ -204,8 +208,9 @@ impl Client {
         let is_problem =
             headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(PROBLEM_TYPE.as_bytes()));
         let text = self.read(context, response).unwrap_or_default();
-        match serde_json::from_slice(&text) {
-            Ok(problem) if is_problem => {
+        match serde_json::from_slice::<Problem>(&text) {
+            Ok(mut problem) if is_problem => {
+                problem.detail = printable(&problem.detail);
                 Error::Rejected { context: context.clone(), problem: Box::new(problem), retry_after }
             }
             _ => {

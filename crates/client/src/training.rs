@@ -11,6 +11,7 @@ use reqwest::Method;
 use crate::{
     connection::{Body, Client},
     error::Error,
+    text::printable,
 };
 
 /// All of these fail alike; see [`Error`].
@@ -18,7 +19,11 @@ use crate::{
 impl Client {
     /// Claims a net to train.
     pub fn claim(&self, claim: &Claim) -> Result<Offer, Error> {
-        self.request("asking for a net to train", Method::POST, path::TRAININGS, Body::Json(claim))
+        let mut offer = self.request("asking for a net to train", Method::POST, path::TRAININGS, Body::Json(claim))?;
+        if let Offer::Wait { reason, .. } = &mut offer {
+            *reason = printable(reason);
+        }
+        Ok(offer)
     }
 
     /// Reports the progress of a training.

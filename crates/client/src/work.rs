@@ -3,23 +3,31 @@
 use dataset::Digest;
 use protocol::api::{
     SHA256_HEADER, SHARD_TYPE, path,
-    work::{Answer, Ask, Failure, GiveBack, Live, Machine, Me, Receipt, Renew, Renewed, Server, Worker},
+    work::{Answer, Ask, Failure, GiveBack, Live, Machine, Me, Notice, Receipt, Renew, Renewed, Server, Work, Worker},
 };
 use reqwest::Method;
 
 use crate::{
     connection::{Body, Client},
     error::Error,
+    text::printable,
 };
 
 const NOTHING: Body<'_, ()> = Body::Nothing;
+
+/// Makes a notice printable.
+fn clean(notice: &mut Notice) {
+    notice.text = printable(&notice.text);
+    notice.code = notice.code.take().map(|code| printable(&code));
+}
 
 /// All of these fail alike; see [`Error`].
 #[allow(clippy::missing_errors_doc, reason = "documented once, above")]
 impl Client {
     /// The coordinator's description of itself.
     pub fn server(&self) -> Result<Server, Error> {
-        self.request("asking for the server's name", Method::GET, path::SERVER, NOTHING)
+        let server: Server = self.request("asking for the server's name", Method::GET, path::SERVER, NOTHING)?;
+        Ok(Server { name: printable(&server.name), ..server })
     }
 
     /// The account of the token's owner.
@@ -34,7 +42,12 @@ impl Client {
 
     /// Acquires leases: games to play.
     pub fn ask(&self, ask: &Ask) -> Result<Answer, Error> {
-        self.request("asking for games", Method::POST, path::LEASES, Body::Json(ask))
+        let mut answer: Answer = self.request("asking for games", Method::POST, path::LEASES, Body::Json(ask))?;
+        if let Work::Wait { reason, .. } = &mut answer.work {
+            *reason = printable(reason);
+        }
+        answer.notices.iter_mut().for_each(clean);
+        Ok(answer)
     }
 
     /// Renews a lease and reports its progress.
@@ -54,7 +67,8 @@ impl Client {
         let sha256 = Digest::of(&bytes);
         let headers = vec![(SHA256_HEADER, sha256.to_string())];
         let body: Body<'_, ()> = Body::Bytes { kind: SHARD_TYPE, bytes, headers };
-        let receipt: Receipt = self.request("submitting games", Method::PUT, &path::games(lease, first), body)?;
+        let mut receipt: Receipt = self.request("submitting games", Method::PUT, &path::games(lease, first), body)?;
+        receipt.notices.iter_mut().for_each(clean);
         if receipt.shard == sha256 {
             return Ok(receipt);
         }

@@ -25,6 +25,21 @@ pub struct Job {
     pub nodes_per_game: i64,
 }
 
+/// Counts of a job, which the operations keep that change them.
+#[derive(Clone, Copy, Debug)]
+pub struct JobCounts {
+    /// Its id.
+    pub id: JobId,
+    /// Counted games.
+    pub games: i64,
+    /// Counted positions.
+    pub positions: i64,
+    /// Games that may still count: open, leased, or waiting for validation.
+    pub pending: i64,
+    /// How often counted games were withdrawn.
+    pub withdrawals: i64,
+}
+
 /// A job that may have games for a worker.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenJob {

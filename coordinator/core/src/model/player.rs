@@ -5,6 +5,18 @@ use super::{
     ids::{AccountId, WorkerId},
     states::AccountState,
 };
+use crate::clock::Time;
+
+/// The active workers. They are counted now and then, since that takes a while.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fleet {
+    /// Number of workers of the last hour.
+    pub workers: i64,
+    /// The oldest active account with a worker of the last day that has the engine.
+    pub first_account: AccountId,
+    /// The time of the count.
+    pub at: Time,
+}
 
 /// A worker that asks for games, and its account.
 #[derive(Clone, Debug)]

@@ -77,8 +77,9 @@ impl fmt::Display for Reason {
 }
 
 impl From<&str> for Reason {
+    /// Text of a person or program, without control characters: it reaches terminals.
     fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+        Self::Text(text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect())
     }
 }
 
@@ -142,6 +143,7 @@ mod tests {
             assert_eq!(Reason::from_column(reason.to_column()), reason, "{reason:?}");
         }
         assert_eq!(Reason::from("by hand").to_column(), "by hand", "text is stored as it is");
+        assert_eq!(Reason::from("by\x1b[2Jhand\n").to_string(), "by [2Jhand ", "but for control characters");
     }
 
     #[test]

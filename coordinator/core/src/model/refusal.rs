@@ -95,6 +95,8 @@ refusals! {
     ObjectsBusy Busy "the store of objects does not answer: ask again later",
     PairLeased { pair: i64, next: i64 } Conflict "pair {pair} was handed out already: the next is {next}",
     RecipeInUse Conflict "`recipe` cannot be changed while a net is trained",
+    ReportSlow Busy "this takes too long to read at the moment: ask again later",
+    ReportsBusy Busy "too many pages are being read: ask again in a moment",
     StaleForm Forbidden "the form is out of date, or cookies are switched off: load its page again",
     UnreadableAddress { error: String } BadRequest "the address cannot be read: {error}",
     UnreadableForm BadRequest "a field of the form is missing or cannot be read: load its page again",

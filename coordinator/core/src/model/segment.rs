@@ -1,6 +1,6 @@
 //! A segment: games of a job that have one holder.
 
-use std::ops::Range;
+use std::ops::{Mul, Range, Sub};
 
 use super::{
     ids::{LeaseId, ShardId},
@@ -60,6 +60,49 @@ pub struct Part {
     pub shard: ShardId,
     /// Numbers of the games.
     pub numbers: Range<i64>,
+}
+
+/// Games that shards with a verdict hold, as a job counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldGames {
+    /// All these games.
+    pub settled: i64,
+    /// Those of validated shards.
+    pub counted: i64,
+    /// Positions of the counted games; in proportion, for shards that hold a part of their games.
+    pub positions: i64,
+}
+
+impl HeldGames {
+    /// The part of a shard, which holds some of its games.
+    #[must_use]
+    pub const fn of(state: ShardState, held: i64, games: i64, positions: i64) -> Self {
+        match state {
+            ShardState::Received => Self { settled: 0, counted: 0, positions: 0 },
+            ShardState::Validated => Self { settled: held, counted: held, positions: positions * held / games },
+            _ => Self { settled: held, counted: 0, positions: 0 },
+        }
+    }
+}
+
+impl Mul<i64> for HeldGames {
+    type Output = Self;
+
+    fn mul(self, sign: i64) -> Self {
+        Self { settled: sign * self.settled, counted: sign * self.counted, positions: sign * self.positions }
+    }
+}
+
+impl Sub for HeldGames {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            settled: self.settled - other.settled,
+            counted: self.counted - other.counted,
+            positions: self.positions - other.positions,
+        }
+    }
 }
 
 /// Returns the common numbers of two ranges; an empty range, if there are none.

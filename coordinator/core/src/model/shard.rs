@@ -18,6 +18,8 @@ pub struct NewShard {
     pub hash: Digest,
     /// The job of its games.
     pub job: JobId,
+    /// The bench signature of the job's engine.
+    pub bench_signature: i64,
     /// Its lease.
     pub lease: LeaseId,
     /// The worker that played it.

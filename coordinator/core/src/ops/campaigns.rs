@@ -4,6 +4,7 @@ mod advance;
 mod command;
 mod create;
 mod edit;
+mod prepare;
 mod roll_back;
 mod steps;
 
@@ -11,6 +12,6 @@ pub use advance::AdvanceCampaign;
 pub use command::CommandCampaign;
 pub use create::CreateCampaign;
 pub use edit::EditCampaign;
+pub use prepare::Prepared;
 pub use roll_back::RollBackCampaign;
 pub(in crate::ops) use steps::add_job;
-pub use steps::count;

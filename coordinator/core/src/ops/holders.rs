@@ -1,7 +1,7 @@
 //! Steps of several operations: the games of a shard get a holder. The caller has locked the job.
 
 use crate::{
-    model::{JobId, Part},
+    model::{JobId, Part, Segment, SegmentEdit},
     rules::segments,
     store::{StoreError, Tx},
 };
@@ -10,10 +10,7 @@ use crate::{
 pub(super) async fn hold(tx: &mut Tx<'_>, job: JobId, part: &Part) -> Result<Vec<Part>, StoreError> {
     let around = tx.segments().overlapping(job, &part.numbers).await?;
     let holding = segments::hold(&around, &part.numbers, part.shard);
-    if !holding.edits.is_empty() {
-        tx.segments().apply(job, holding.edits).await?;
-        tx.shards().require_audit(part.shard).await?;
-    }
+    assign(tx, job, &around, holding.edits).await?;
     Ok(holding.others)
 }
 
@@ -25,10 +22,15 @@ pub(super) async fn pass(tx: &mut Tx<'_>, job: JobId, part: &Part) -> Result<(),
         return Ok(());
     }
     let others = tx.shards().others_with(job, &part.numbers, part.shard).await?;
-    let (edits, holders) = segments::pass(&held, &others);
+    assign(tx, job, &held, segments::pass(&held, &others)).await
+}
+
+/// Applies edits of segments, and counts the games of each shard that holds more or fewer.
+async fn assign(tx: &mut Tx<'_>, job: JobId, before: &[Segment], edits: Vec<SegmentEdit>) -> Result<(), StoreError> {
+    let gains = segments::gains(before, &edits);
     tx.segments().apply(job, edits).await?;
-    for holder in holders {
-        tx.shards().require_audit(holder).await?;
+    for (shard, gain) in gains {
+        tx.shards().hold(shard, gain).await?;
     }
     Ok(())
 }

@@ -10,10 +10,10 @@ use crate::{
     store::{Expirable, Operation, StoreError, Tx},
 };
 
-/// Maximum shards marked per transaction.
-const MAX_BATCH: i64 = 200;
+/// Shards looked at by one operation.
+const WINDOW: i64 = 2_000;
 
-/// Marks one batch of shards as expired.
+/// Marks shards as expired, among a number of shards.
 pub struct ExpireShards {
     /// Only shards received before this time.
     pub before: Time,
@@ -25,12 +25,13 @@ pub struct ExpireShards {
 
 impl Operation for ExpireShards {
     const NAME: &'static str = "expire_shards";
-    /// The number of marked shards, and the last shard of a full batch.
+    /// The number of marked shards, and the last shard that was looked at, if others follow.
     type Output = (u64, Option<ShardId>);
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(u64, Option<ShardId>), StoreError> {
-        let found = tx.retention().expirable(self.before, self.after, MAX_BATCH).await?;
-        let next = (found.len() as i64 == MAX_BATCH).then(|| found.last().map(|last| last.shard)).flatten();
+        let found = tx.retention().expirable(self.before, self.after, WINDOW).await?;
+        let last = ShardId(self.after.0 + WINDOW);
+        let next = (last < tx.retention().newest().await?).then_some(last);
         let mut expired = 0;
         for shard in found {
             if !self.pinned.contains(&shard.hash) && !is_in_window(&shard)? {

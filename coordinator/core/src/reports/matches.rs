@@ -5,122 +5,20 @@ mod played;
 mod workers;
 
 use dataset::Header;
-use protocol::campaign::Gate;
 use serde::Serialize;
-use sqlx::AssertSqlSafe;
 use stats::{EloEstimate, Outlook};
 
 use crate::{
-    gate::Verdict,
     matches::Standing,
+    model::JobId,
     service::Service,
-    store::{Connection, StoreError},
-    timed,
+    store::{Jobs, StoreError, reports::matches as rows},
 };
 pub use openings::{Openings, openings};
 pub use played::{Memory, ReadTimeouts};
 pub use workers::Worker;
 
-/// A match in one line.
-#[derive(Clone, Debug, Serialize)]
-pub struct Line {
-    /// The job's id.
-    pub job: i64,
-    /// Kind: match, rating, timed.
-    pub kind: String,
-    /// Whether it is played under a clock: its games cannot be replayed, and it decides nothing.
-    pub unprovable: bool,
-    /// State: open, paused, closed.
-    pub state: String,
-    /// Name of the campaign; none for a match outside of campaigns.
-    pub campaign: Option<String>,
-    /// SHA-256 of the candidate (net A); none for the plain evaluation.
-    pub net: Option<String>,
-    /// The candidate's name, for people.
-    pub net_name: Option<String>,
-    /// SHA-256 of its opponent (net B); none for the plain evaluation.
-    pub opponent: Option<String>,
-    /// The opponent's name, for people.
-    pub opponent_name: Option<String>,
-    /// The verdict with which the match was closed; none before.
-    pub verdict: Option<Verdict>,
-    /// Begin, in milliseconds since 1970.
-    pub created: i64,
-    /// End, in milliseconds since 1970; none while it runs.
-    pub closed: Option<i64>,
-}
-
-#[derive(sqlx::FromRow)]
-struct Row {
-    id: i64,
-    kind: String,
-    state: String,
-    campaign: Option<String>,
-    net: Option<String>,
-    net_name: Option<String>,
-    opponent: Option<String>,
-    opponent_name: Option<String>,
-    decision: Option<String>,
-    created: i64,
-    closed: Option<i64>,
-}
-
-impl From<Row> for Line {
-    fn from(row: Row) -> Self {
-        Self {
-            job: row.id,
-            unprovable: row.kind == timed::KIND,
-            kind: row.kind,
-            state: row.state,
-            campaign: row.campaign,
-            net: row.net,
-            net_name: row.net_name,
-            opponent: row.opponent,
-            opponent_name: row.opponent_name,
-            verdict: row.decision.and_then(|text| serde_json::from_str(&text).ok()),
-            created: row.created,
-            closed: row.closed,
-        }
-    }
-}
-
-/// Builds the query for matches that meet a condition.
-fn rows(condition: &'static str) -> AssertSqlSafe<String> {
-    AssertSqlSafe(format!(
-        "SELECT jobs.id AS id, jobs.kind AS kind, jobs.state AS state, campaigns.name AS campaign,
-                jobs.net AS net, own.name AS net_name, jobs.opponent AS opponent, other.name AS opponent_name,
-                jobs.decision AS decision, jobs.created AS created, jobs.closed AS closed
-         FROM jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign
-         LEFT JOIN nets AS own ON own.hash = jobs.net LEFT JOIN nets AS other ON other.hash = jobs.opponent
-         WHERE {condition}"
-    ))
-}
-
-/// The matches of a net, the newest first.
-pub(super) async fn of_net(connection: &mut Connection<'_>, net: &str) -> Result<Vec<Line>, StoreError> {
-    let query = rows("jobs.net = $1 AND jobs.gate IS NOT NULL ORDER BY jobs.id DESC LIMIT 20");
-    let rows: Vec<Row> = sqlx::query_as(query).bind(net.to_owned()).fetch_all(connection.raw()).await?;
-    Ok(rows.into_iter().map(Line::from).collect())
-}
-
-/// The last decided gate of a campaign.
-pub(super) async fn decided(connection: &mut Connection<'_>, campaign: i64) -> Result<Option<Line>, StoreError> {
-    let query =
-        rows("jobs.campaign = $1 AND jobs.kind = 'match' AND jobs.decision IS NOT NULL ORDER BY jobs.id DESC LIMIT 1");
-    let row: Option<Row> = sqlx::query_as(query).bind(campaign).fetch_optional(connection.raw()).await?;
-    Ok(row.map(Line::from))
-}
-
-/// Matches per page.
-pub const PAGE: i64 = 100;
-
-/// A page of matches, counted from 0, the newest first.
-pub async fn list(connection: &mut Connection<'_>, page: i64) -> Result<Vec<Line>, StoreError> {
-    let query = rows("jobs.gate IS NOT NULL ORDER BY jobs.id DESC LIMIT $1 OFFSET $2");
-    let query = sqlx::query_as(query).bind(PAGE).bind(page.max(0) * PAGE);
-    let rows: Vec<Row> = query.fetch_all(connection.raw()).await?;
-    Ok(rows.into_iter().map(Line::from).collect())
-}
+pub use crate::store::reports::matches::{Line, PAGE, list};
 
 /// A match in detail.
 #[derive(Clone, Debug, Serialize)]
@@ -153,32 +51,27 @@ pub struct Match {
 /// # Errors
 ///
 /// If the match does not exist.
-pub async fn details(service: &Service, memory: &Memory, job: i64) -> Result<Match, StoreError> {
+pub async fn details(service: &Service, memory: &Memory, job: JobId) -> Result<Match, StoreError> {
     let played = memory.read(service, job).await?;
     service
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let played = played.clone();
             Box::pin(async move {
                 let c = &mut connection;
-                let query = rows("jobs.id = $1 AND jobs.gate IS NOT NULL");
-                let row: Row = sqlx::query_as(query).bind(job).fetch_one(c.raw()).await?;
-                let query = "SELECT gate, header FROM jobs WHERE id = $1";
-                let (gate, header): (String, String) = sqlx::query_as(query).bind(job).fetch_one(c.raw()).await?;
-                let broken = |error: serde_json::Error| StoreError::Corrupt(format!("job {job}: {error}"));
-                let gate: Gate = serde_json::from_str(&gate).map_err(broken)?;
-                let header: Header = serde_json::from_str(&header).map_err(broken)?;
+                let line = rows::get(c, job).await?;
+                let found = Jobs::on(c.reborrow()).get_match(job).await?;
                 let shown = workers::notable(&played.workers);
                 Ok(Match {
-                    line: row.into(),
+                    line,
                     standing: played.standing.clone(),
-                    hypotheses: (gate.elo0, gate.elo1),
-                    most_pairs: i64::from(gate.most_pairs),
+                    hypotheses: (found.gate.elo0, found.gate.elo1),
+                    most_pairs: i64::from(found.gate.most_pairs),
                     elo: played.elo,
                     outlook: played.outlook,
                     curve: played.curve.clone(),
                     workers: workers::named(c, &shown).await?,
                     worker_count: played.workers.len(),
-                    header,
+                    header: found.header,
                 })
             })
         })
@@ -190,11 +83,16 @@ pub async fn details(service: &Service, memory: &Memory, job: i64) -> Result<Mat
 /// # Errors
 ///
 /// If the match does not exist.
-pub async fn all_workers(service: &Service, memory: &Memory, job: i64, page: usize) -> Result<Vec<Worker>, StoreError> {
+pub async fn all_workers(
+    service: &Service,
+    memory: &Memory,
+    job: JobId,
+    page: usize,
+) -> Result<Vec<Worker>, StoreError> {
     let played = memory.read(service, job).await?;
     let part = workers::page(&played.workers, page);
     service
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let part = part.clone();
             Box::pin(async move { workers::named(&mut connection, &part).await })
         })

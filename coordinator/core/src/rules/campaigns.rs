@@ -25,13 +25,9 @@ pub const STEPS: &[(Step, &str, Step)] = &[
     (Step::Gating, "rolled back", Step::Collecting),
 ];
 
-/// Counted games of a generation. Counting reads each of its uploads.
+/// Counted games of a generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The generation.
-    pub generation: i64,
-    /// Its current self-play job.
-    pub selfplay: Option<JobId>,
     /// Counted positions of all its jobs.
     pub positions: i64,
     /// Counted games of the current job.
@@ -361,7 +357,7 @@ mod tests {
     fn games_are_limited_to_the_missing_positions() {
         let campaign = Campaign { wanted_positions: 1_000, ..campaign() };
         let most = campaign.max_positions();
-        let counts = Counts { positions: most - 500, games: 10, job_positions: 500, pending: 3, ..Counts::default() };
+        let counts = Counts { positions: most - 500, games: 10, job_positions: 500, pending: 3 };
         assert_eq!(campaign.game_limit(40, &counts), 40 + 10 + 1 + SPARE_GAMES - 3);
         let none = Counts { games: 0, job_positions: 0, ..counts };
         assert_eq!(campaign.game_limit(40, &none), 40 + 5 + SPARE_GAMES - 3, "before any game was measured");

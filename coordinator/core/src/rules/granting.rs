@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     clock::{SECOND, Time},
-    model::{AccountState, Job, JobId, JobKind, LeaseLoad, MAX_GAMES_PER_LEASE, OpenJob, Player, WorkerId},
+    model::{AccountState, Fleet, Job, JobId, JobKind, LeaseLoad, MAX_GAMES_PER_LEASE, OpenJob, Player, WorkerId},
 };
 
 /// Maximum shards waiting for validation before no new self-play games are granted.
@@ -28,6 +28,8 @@ pub struct Policy {
     pub no_selfplay: Option<String>,
     /// The only bench signature allowed to play; any, if none.
     pub bench_signature: Option<u64>,
+    /// The active workers.
+    pub fleet: Fleet,
 }
 
 impl Player {
@@ -172,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_stops_selfplay_alone() {
-        let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None };
+        let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), ..Policy::default() };
         for kind in JobKind::ALL {
             let job = OpenJob { id: JobId(1), kind: *kind, created: Time(0), spread: 0 };
             assert_eq!(job.wait(WorkerId(1), Time(1), &policy).is_some(), *kind == JobKind::Selfplay);

@@ -105,21 +105,39 @@ pub fn hold(segments: &[Segment], range: &Range<i64>, shard: ShardId) -> Holding
 }
 
 /// Passes the segments that a shard held to the first of the other shards that has the games. The
-/// rest is open, to be played again. Also returns the shards that got games.
+/// rest is open, to be played again.
 #[must_use]
-pub fn pass(held: &[Segment], others: &[Part]) -> (Vec<SegmentEdit>, Vec<ShardId>) {
+pub fn pass(held: &[Segment], others: &[Part]) -> Vec<SegmentEdit> {
     let open = held.iter().map(|segment| Segment { holder: Holder::Open, ..segment.clone() });
     let mut strip: BTreeMap<i64, Segment> = open.map(|segment| (segment.numbers.start, segment)).collect();
-    let mut holders = Vec::new();
     for Part { shard, numbers } in others {
         let segments: Vec<Segment> = strip.values().cloned().collect();
-        let edits = hold(&segments, numbers, *shard).edits;
-        if !edits.is_empty() {
-            holders.push(*shard);
-        }
-        apply(&mut strip, edits);
+        apply(&mut strip, hold(&segments, numbers, *shard).edits);
     }
-    (strip.into_values().map(SegmentEdit::Put).collect(), holders)
+    strip.into_values().map(SegmentEdit::Put).collect()
+}
+
+/// Returns how many games each shard holds more after edits of these segments, or fewer.
+#[must_use]
+pub fn gains(before: &[Segment], edits: &[SegmentEdit]) -> BTreeMap<ShardId, i64> {
+    let mut gains = BTreeMap::new();
+    let mut add = |segment: &Segment, sign: i64| {
+        if let Holder::Held(shard) = segment.holder {
+            *gains.entry(shard).or_default() += sign * (segment.numbers.end - segment.numbers.start);
+        }
+    };
+    for edit in edits {
+        let first = match edit {
+            SegmentEdit::Put(segment) => {
+                add(segment, 1);
+                segment.numbers.start
+            }
+            SegmentEdit::Remove { first } => *first,
+        };
+        before.iter().filter(|segment| segment.numbers.start == first).for_each(|segment| add(segment, -1));
+    }
+    gains.retain(|_, gain| *gain != 0);
+    gains
 }
 
 /// Applies edits to segments in memory.
@@ -168,9 +186,19 @@ mod tests {
         leases: Vec<Range<i64>>,
         /// Numbers of each upload, and whether it is in the pool.
         shards: Vec<(Range<i64>, bool)>,
+        /// How many games each shard holds, by the gains.
+        held: BTreeMap<ShardId, i64>,
     }
 
     impl World {
+        /// Applies edits that give games to shards.
+        fn assign(&mut self, before: &[Segment], edits: Vec<SegmentEdit>) {
+            for (shard, gain) in gains(before, &edits) {
+                *self.held.entry(shard).or_default() += gain;
+            }
+            apply(&mut self.strip, edits);
+        }
+
         fn segments(&self, which: impl Fn(&Segment) -> bool) -> Vec<Segment> {
             self.strip.values().filter(|segment| which(segment)).cloned().collect()
         }
@@ -217,7 +245,8 @@ mod tests {
                 return;
             }
             let shard = ShardId(self.shards.len() as i64);
-            let holding = hold(&self.segments(|_| true), &range, shard);
+            let before = self.segments(|_| true);
+            let holding = hold(&before, &range, shard);
             for game in range.clone() {
                 let others = holding.others.iter().filter(|part| part.numbers.contains(&game));
                 let others: Vec<Holder> = others.map(|part| Holder::Held(part.shard)).collect();
@@ -226,7 +255,7 @@ mod tests {
                     _ => assert_eq!(others, []),
                 }
             }
-            apply(&mut self.strip, holding.edits);
+            self.assign(&before, holding.edits);
             self.set(range.clone(), |(holder, attempts)| match holder {
                 Holder::Held(_) => (holder, attempts),
                 _ => (Holder::Held(shard), attempts),
@@ -242,19 +271,13 @@ mod tests {
             let all = self.shards.iter().enumerate().filter(|(_, (_, counts))| *counts);
             let others = all.map(|(other, (range, _))| Part { shard: ShardId(other as i64), numbers: range.clone() });
             let others: Vec<Part> = others.collect();
-            let (edits, holders) = pass(&held, &others);
-            apply(&mut self.strip, edits);
-            let mut got = Vec::new();
+            self.assign(&held, pass(&held, &others));
             for game in 0..self.games.len() {
                 if self.games[game].0 == Holder::Held(id) {
                     let next = others.iter().find(|part| part.numbers.contains(&(game as i64)));
                     self.games[game].0 = next.map_or(Holder::Open, |part| Holder::Held(part.shard));
-                    got.extend(next.map(|part| part.shard));
                 }
             }
-            got.sort_unstable();
-            got.dedup();
-            assert_eq!(holders, got);
         }
 
         fn check(&self) {
@@ -268,6 +291,15 @@ mod tests {
                 }
             }
             assert_eq!(next, self.games.len() as i64);
+            let mut held = BTreeMap::new();
+            for (holder, _) in &self.games {
+                if let Holder::Held(shard) = holder {
+                    *held.entry(*shard).or_default() += 1;
+                }
+            }
+            let counted: BTreeMap<ShardId, i64> =
+                self.held.iter().filter(|(_, games)| **games != 0).map(|(shard, games)| (*shard, *games)).collect();
+            assert_eq!(counted, held);
         }
     }
 

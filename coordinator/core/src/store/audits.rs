@@ -3,13 +3,31 @@
 use super::{
     convert::{numbers, row},
     error::StoreError,
+    jobs::Jobs,
     shards::Shards,
 };
-use crate::{
-    clock::{DAY, Time},
-    model::{AuditCandidate, AuditState, JobId, Player, ShardId},
-};
+use crate::model::{AccountId, AuditCandidate, AuditState, HeldGames, JobId, Player, ShardId, ShardState};
 
+/// Shards looked at for one audit.
+const MAX_CANDIDATES: i64 = 32;
+
+/// Shards of an engine $2 with a wanted audit and a hash from $5 to $6, that an account $1 may
+/// audit.
+const NEAR_HASH: &str = "SELECT shards.id AS id, shards.job AS job, shards.first AS first, shards.games AS games
+     FROM (SELECT id FROM shards WHERE audit = 'wanted' AND bench_signature = $2 AND hash >= $5 AND hash < $6
+           ORDER BY hash LIMIT $7) AS near JOIN shards ON shards.id = near.id JOIN jobs ON jobs.id = shards.job
+     WHERE shards.state = 'validated' AND shards.object = 'present' AND shards.account <> $1
+     AND jobs.kind <> 'timed' AND ($3 = 1 OR shards.account > $1 OR shards.account <= $4)";
+
+struct Holdings {
+    job: JobId,
+    state: ShardState,
+    games: i64,
+    positions: i64,
+    held: i64,
+}
+
+row!(Holdings { job, state, games, positions, held });
 row!(AuditCandidate { id, job, numbers: numbers });
 
 impl Shards<'_> {
@@ -25,38 +43,42 @@ impl Shards<'_> {
         Ok(())
     }
 
-    /// Requires an audit of a shard that was itself an audit, now that its games count.
-    pub async fn require_audit(&mut self, shard: ShardId) -> Result<(), StoreError> {
-        let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1 AND audit = 'none'
-                     AND (audited_games = 0 OR audited_games < games / 10)
+    /// Adds games to those that a shard holds. A shard that was itself an audit needs one, now that
+    /// its games count.
+    pub async fn hold(&mut self, shard: ShardId, gain: i64) -> Result<(), StoreError> {
+        let query = "UPDATE shards SET held_games = held_games + $2,
+                     audit = CASE WHEN $2 > 0 AND audit = 'none' AND (audited_games = 0 OR audited_games < games / 10)
                      AND EXISTS (SELECT 1 FROM leases WHERE leases.id = shards.lease AND leases.kind <> 'fresh')
-                     AND EXISTS (SELECT 1 FROM workers WHERE workers.id = shards.worker AND workers.trusted = 0)";
-        sqlx::query(query).bind(shard).execute(self.0.raw()).await?;
-        Ok(())
+                     AND EXISTS (SELECT 1 FROM workers WHERE workers.id = shards.worker AND workers.trusted = 0)
+                     THEN 'wanted' ELSE audit END
+                     WHERE id = $1 RETURNING job, state, games, positions, held_games AS held";
+        let it: Holdings = sqlx::query_as(query).bind(shard).bind(gain).fetch_one(self.0.raw()).await?;
+        let of = |held| HeldGames::of(it.state, held, it.games, it.positions);
+        Jobs::on(self.0.reborrow()).count_held(it.job, of(it.held) - of(it.held - gain)).await
     }
 
     /// Finds a shard to audit. It belongs to another account. That account is younger than the
-    /// auditor's, unless the auditor is trusted or no older account with the engine was active in
-    /// the last day.
+    /// auditor's, unless the auditor is trusted or `first_account`, the oldest active one, is not
+    /// older. Only shards near a drawn hash are looked at, so thousands of them cost no more.
     pub async fn to_audit(
         &mut self,
-        now: Time,
         auditor: &Player,
+        first_account: AccountId,
         draw: u64,
     ) -> Result<Option<AuditCandidate>, StoreError> {
-        let query = "SELECT shards.id AS id, shards.job AS job, shards.first AS first, shards.games AS games
-                     FROM shards JOIN jobs ON jobs.id = shards.job
-                     WHERE shards.audit = 'wanted' AND shards.state = 'validated' AND shards.object = 'present'
-                     AND shards.account <> $1
-                     AND jobs.bench_signature = $2 AND jobs.kind <> 'timed'
-                     AND ($3 = 1 OR shards.account > $1 OR NOT EXISTS
-                          (SELECT 1 FROM accounts WHERE accounts.id < shards.account AND accounts.state = 'active'
-                           AND EXISTS (SELECT 1 FROM workers WHERE workers.account = accounts.id
-                                       AND workers.bench_signature = $2 AND workers.last_seen > $5)))
-                     ORDER BY (shards.id * 7919 + $4) % 1009, shards.id LIMIT 1";
-        let query = sqlx::query_as(query).bind(auditor.account).bind(auditor.bench_signature);
-        let query = query.bind(i64::from(auditor.is_trusted)).bind((draw >> 32) as i64 % 1009);
-        Ok(query.bind(now.after(-DAY)).fetch_optional(self.0.raw()).await?)
+        // A hash is 64 hexadecimal digits. The golden ratio spreads the draws over its first 16.
+        let start = format!("{:016x}", draw.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        for (from, to) in [(start.as_str(), "g"), ("", start.as_str())] {
+            let query = sqlx::query_as(NEAR_HASH).bind(auditor.account).bind(auditor.bench_signature);
+            let query = query.bind(i64::from(auditor.is_trusted)).bind(first_account);
+            let query = query.bind(from.to_owned()).bind(to.to_owned()).bind(MAX_CANDIDATES);
+            let mut found: Vec<AuditCandidate> = query.fetch_all(self.0.raw()).await?;
+            if !found.is_empty() {
+                let drawn = (draw >> 40) as usize % found.len();
+                return Ok(Some(found.swap_remove(drawn)));
+            }
+        }
+        Ok(None)
     }
 
     /// Marks the audit as leased; false if it is no longer wanted.

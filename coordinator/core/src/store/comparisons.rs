@@ -51,8 +51,8 @@ const NEAR_COMPARISON: &str = "open AS (SELECT left_shard, right_shard FROM comp
 /// The shards of an account $1, and those that were compared with them.
 const NEAR_ACCOUNT: &str = "own AS (SELECT id AS shard FROM shards WHERE account = $1),
      near AS (SELECT shard FROM own
-              UNION SELECT right_shard FROM own JOIN comparisons ON left_shard = own.shard
-              UNION SELECT left_shard FROM own JOIN comparisons ON right_shard = own.shard)";
+              UNION SELECT right_shard FROM own CROSS JOIN comparisons WHERE left_shard = own.shard
+              UNION SELECT left_shard FROM own CROSS JOIN comparisons WHERE right_shard = own.shard)";
 
 /// A shard $1.
 const NEAR_SHARD: &str = "near AS (SELECT id AS shard FROM shards WHERE id = $1)";
@@ -62,11 +62,12 @@ const AT_STAKE: &str = "UNION SELECT id FROM shards WHERE account = $1 AND (stat
                         OR (state IN ('received', 'validated')
                             AND id > (SELECT clean_until FROM accounts WHERE id = $1)))";
 
-/// All comparisons of the shards nearby.
+/// All comparisons of the shards nearby. `CROSS JOIN` keeps `SQLite` from reading all comparisons
+/// instead: it takes a common table expression for a long one.
 fn comparisons_of(near: &str) -> AssertSqlSafe<String> {
     AssertSqlSafe(format!(
-        "WITH {near} SELECT {ROW} FROM near JOIN comparisons ON left_shard = near.shard
-         UNION SELECT {ROW} FROM near JOIN comparisons ON right_shard = near.shard"
+        "WITH {near} SELECT {ROW} FROM near CROSS JOIN comparisons WHERE left_shard = near.shard
+         UNION SELECT {ROW} FROM near CROSS JOIN comparisons WHERE right_shard = near.shard"
     ))
 }
 
@@ -74,18 +75,19 @@ fn comparisons_of(near: &str) -> AssertSqlSafe<String> {
 fn shards_of(near: &str, at_stake: &str) -> AssertSqlSafe<String> {
     AssertSqlSafe(format!(
         "WITH {near}, sides AS (
-             SELECT left_shard AS shard FROM near JOIN comparisons ON left_shard = near.shard
-             UNION SELECT right_shard FROM near JOIN comparisons ON left_shard = near.shard
-             UNION SELECT left_shard FROM near JOIN comparisons ON right_shard = near.shard
-             UNION SELECT right_shard FROM near JOIN comparisons ON right_shard = near.shard
+             SELECT left_shard AS shard FROM near CROSS JOIN comparisons WHERE left_shard = near.shard
+             UNION SELECT right_shard FROM near CROSS JOIN comparisons WHERE left_shard = near.shard
+             UNION SELECT left_shard FROM near CROSS JOIN comparisons WHERE right_shard = near.shard
+             UNION SELECT right_shard FROM near CROSS JOIN comparisons WHERE right_shard = near.shard
              {at_stake})
          SELECT shards.id AS id, shards.job AS job, shards.account AS account, shards.first AS first,
                 shards.games AS games, shards.state AS state, audit, audited_games, object,
                 CASE WHEN validated IS NULL THEN 0 ELSE 1 END AS is_validated,
                 workers.trusted AS is_trusted, accounts.distrusted AS is_distrusted, clean_until,
                 leases.kind AS kind, leases.audited AS audited
-         FROM sides JOIN shards ON shards.id = sides.shard JOIN leases ON leases.id = shards.lease
-         JOIN workers ON workers.id = shards.worker JOIN accounts ON accounts.id = shards.account"
+         FROM sides CROSS JOIN shards JOIN leases ON leases.id = shards.lease
+         JOIN workers ON workers.id = shards.worker JOIN accounts ON accounts.id = shards.account
+         WHERE shards.id = sides.shard"
     ))
 }
 
@@ -99,7 +101,13 @@ impl Tx<'_> {
     }
 }
 
-impl Comparisons<'_> {
+impl<'t> Comparisons<'t> {
+    /// The comparisons, for a function that is no operation.
+    #[must_use]
+    pub const fn on(connection: Connection<'t>) -> Self {
+        Self(connection)
+    }
+
     /// Queues the common games of two shards for comparison, if both files still exist. Games under
     /// a clock are not reproducible: there the first upload is believed.
     pub async fn queue(&mut self, now: Time, job: JobId, left: &Part, right: &Part) -> Result<(), StoreError> {

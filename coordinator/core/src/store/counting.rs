@@ -25,19 +25,8 @@ pub struct Tally {
 
 /// Returns the counted games and positions of a job.
 pub async fn tally(connection: &mut Connection<'_>, job: JobId) -> Result<Tally, StoreError> {
-    let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) AS games,
-                        CAST(COALESCE(SUM(shards.positions * segments.games / shards.games), 0) AS BIGINT) AS positions
-                 FROM segments JOIN shards ON shards.id = segments.shard
-                 WHERE segments.job = $1 AND segments.state = 'held' AND shards.state = 'validated'";
+    let query = "SELECT counted_games AS games, counted_positions AS positions FROM jobs WHERE id = $1";
     Ok(sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?)
-}
-
-/// Returns the games of a job that may still count: open, leased, or waiting for validation.
-pub async fn pending_games(connection: &mut Connection<'_>, job: JobId) -> Result<i64, StoreError> {
-    let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT)
-                 FROM segments LEFT JOIN shards ON shards.id = segments.shard
-                 WHERE segments.job = $1 AND (segments.state <> 'held' OR shards.state = 'received')";
-    Ok(sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?)
 }
 
 /// Returns the candidate's score of each pair of a match in the order of their numbers, up to the

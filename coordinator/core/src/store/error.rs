@@ -32,6 +32,9 @@ pub enum StoreError {
     /// The queue of writes is full.
     #[error("the database is busy")]
     Busy,
+    /// A file of a backup cannot be read or written.
+    #[error("{0}")]
+    Backup(String),
     /// The stored data is inconsistent.
     #[error("the database holds {0}")]
     Corrupt(String),
@@ -48,6 +51,14 @@ impl StoreError {
     #[must_use]
     pub const fn is_missing_row(&self) -> bool {
         matches!(self, Self::Database(sqlx::Error::RowNotFound))
+    }
+
+    /// Whether the disk of the database is full.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        // SQLITE_FULL, and disk_full of PostgreSQL.
+        let Self::Database(sqlx::Error::Database(error)) = self else { return false };
+        matches!(error.code().as_deref(), Some("13" | "53100"))
     }
 
     /// Whether an immediate retry may succeed: serialization failure, deadlock or unique violation.

@@ -4,7 +4,14 @@
 //! Each commit waits for the disk, and on `PostgreSQL` it holds the lock on a busy job's row for
 //! that time. One connection therefore writes there too, and a batch waits once.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use futures_util::{FutureExt as _, future::BoxFuture};
 use sqlx::{Any, AnyPool, pool::PoolConnection};
@@ -40,6 +47,8 @@ pub(super) struct Writer {
     stop: Arc<Notify>,
     /// Carries no messages; closes when everything is written.
     running: watch::Receiver<()>,
+    /// Whether an operation found the disk full.
+    is_disk_full: Arc<AtomicBool>,
 }
 
 /// Receives the result of an operation.
@@ -49,6 +58,9 @@ pub(super) type Received<T> = oneshot::Receiver<Result<T, StoreError>>;
 trait QueuedOp: Send {
     /// Runs the operation.
     fn run<'c>(&'c mut self, connection: Connection<'c>) -> BoxFuture<'c, OpStatus>;
+
+    /// Whether it failed because the disk is full.
+    fn is_disk_full(&self) -> bool;
 
     /// Sends the result to the caller. An error means that nothing was committed.
     fn reply(self: Box<Self>, committed: Result<(), StoreError>);
@@ -98,6 +110,10 @@ impl<O: Operation> QueuedOp for Entry<O> {
         })
     }
 
+    fn is_disk_full(&self) -> bool {
+        matches!(&self.result, Some(Err(failure)) if failure.is_disk_full())
+    }
+
     fn reply(self: Box<Self>, committed: Result<(), StoreError>) {
         let result = match (self.result, committed) {
             (Some(Ok(_)) | None, Err(failure)) => Err(failure),
@@ -115,8 +131,14 @@ impl Writer {
         let (sender, receiver) = mpsc::channel(MAX_QUEUED);
         let stop = Arc::new(Notify::new());
         let (stopped, running) = watch::channel(());
-        tokio::spawn(serve(pool, dialect, receiver, Arc::clone(&stop), stopped));
-        Self { sender, stop, running }
+        let is_disk_full = Arc::new(AtomicBool::new(false));
+        tokio::spawn(serve(pool, dialect, receiver, Arc::clone(&stop), Arc::clone(&is_disk_full), stopped));
+        Self { sender, stop, running, is_disk_full }
+    }
+
+    /// Whether an operation found the disk full, until that is taken back.
+    pub(super) fn is_disk_full(&self) -> &AtomicBool {
+        &self.is_disk_full
     }
 
     /// Queues an operation; the receiver gets its result after the commit.
@@ -143,6 +165,7 @@ async fn serve(
     dialect: Dialect,
     mut receiver: mpsc::Receiver<Box<dyn QueuedOp>>,
     stop: Arc<Notify>,
+    is_disk_full: Arc<AtomicBool>,
     stopped: watch::Sender<()>,
 ) {
     let mut batch = Vec::with_capacity(MAX_BATCH);
@@ -158,6 +181,11 @@ async fn serve(
             }
         }
         let (committed, statuses) = commit(&pool, dialect, &mut batch).await;
+        let committed = committed.map_err(StoreError::from);
+        let is_batch_full = matches!(&committed, Err(failure) if failure.is_disk_full());
+        if is_batch_full || batch.iter().any(|entry| entry.is_disk_full()) {
+            is_disk_full.store(true, Ordering::Relaxed);
+        }
         let mut statuses = statuses.into_iter();
         let mut retried = Vec::with_capacity(MAX_BATCH);
         for entry in batch.drain(..) {
@@ -173,10 +201,11 @@ async fn serve(
 }
 
 /// The error for each caller of a batch that was not committed.
-fn batch_error(error: &sqlx::Error) -> StoreError {
-    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+fn batch_error(error: &StoreError) -> StoreError {
     // SQLITE_BUSY: another coordinator wrote for longer than the busy timeout.
-    if code.as_deref() == Some("5") {
+    if let StoreError::Database(sqlx::Error::Database(error)) = error
+        && error.code().as_deref() == Some("5")
+    {
         return StoreError::Busy;
     }
     StoreError::Database(sqlx::Error::Protocol(format!("nothing was committed: {error}")))

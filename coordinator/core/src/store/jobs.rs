@@ -1,5 +1,7 @@
 //! The table of jobs.
 
+use std::ops::RangeInclusive;
+
 use dataset::Header;
 use protocol::campaign::Gate;
 use sqlx::Row as _;
@@ -12,7 +14,7 @@ use super::{
 };
 use crate::{
     clock::Time,
-    model::{AccountId, Campaign, CampaignId, Job, JobId, JobKind, JobState, OpenJob},
+    model::{AccountId, Campaign, CampaignId, HeldGames, Job, JobCounts, JobId, JobKind, JobState, OpenJob},
 };
 
 const BY_ID: &str = "SELECT id, state, header, game_limit, frontier, nodes_per_game FROM jobs WHERE id = $1";
@@ -22,6 +24,7 @@ const MAX_CHOICE: i64 = 100;
 
 row!(Job { id, state, header: header, game_limit, frontier, nodes_per_game });
 row!(OpenJob { id, kind, created, spread });
+row!(JobCounts { id, games, positions, pending, withdrawals });
 
 /// A job to add.
 pub struct NewJob<'a> {
@@ -154,6 +157,18 @@ impl<'t> Jobs<'t> {
         Ok((row.try_get("state")?, row.try_get::<i64, _>("bench_signature")? as u64))
     }
 
+    /// Adds games to those that shards with a verdict hold. Fewer counted games are a withdrawal.
+    pub async fn count_held(&mut self, job: JobId, held: HeldGames) -> Result<(), StoreError> {
+        if held == HeldGames::default() {
+            return Ok(());
+        }
+        let query = "UPDATE jobs SET settled_games = settled_games + $2, counted_games = counted_games + $3,
+                     counted_positions = counted_positions + $4, withdrawals = withdrawals + $5 WHERE id = $1";
+        let query = sqlx::query(query).bind(job).bind(held.settled).bind(held.counted).bind(held.positions);
+        query.bind(i64::from(held.counted < 0)).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
     /// The number from which on no game of a job was leased.
     pub async fn frontier(&mut self, job: JobId) -> Result<i64, StoreError> {
         let query = sqlx::query_scalar("SELECT frontier FROM jobs WHERE id = $1").bind(job);
@@ -174,9 +189,17 @@ impl<'t> Jobs<'t> {
         Ok(())
     }
 
-    /// The self-play jobs of a generation.
-    pub async fn selfplay_of(&mut self, campaign: CampaignId, generation: i64) -> Result<Vec<JobId>, StoreError> {
-        let query = "SELECT id FROM jobs WHERE campaign = $1 AND generation = $2 AND kind = 'selfplay' ORDER BY id";
-        Ok(sqlx::query_scalar(query).bind(campaign).bind(generation).fetch_all(self.0.raw()).await?)
+    /// The counts of the self-play jobs of these generations, in order.
+    pub async fn selfplay_of(
+        &mut self,
+        campaign: CampaignId,
+        generations: RangeInclusive<i64>,
+    ) -> Result<Vec<JobCounts>, StoreError> {
+        let query = "SELECT id, counted_games AS games, counted_positions AS positions,
+                            frontier - settled_games AS pending, withdrawals
+                     FROM jobs WHERE campaign = $1 AND generation >= $2 AND generation <= $3 AND kind = 'selfplay'
+                     ORDER BY generation, id";
+        let query = sqlx::query_as(query).bind(campaign).bind(*generations.start()).bind(*generations.end());
+        Ok(query.fetch_all(self.0.raw()).await?)
     }
 }

@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     clock::Time,
-    model::{AccountId, JobId, JobState, Lease, LeaseId, LeaseLoad, LeaseState, LeaseToken, NewLease, WorkerId},
+    model::{
+        AccountId, JobId, JobState, Lease, LeaseId, LeaseLoad, LeaseState, LeaseToken, MAX_GAMES_PER_LEASE, NewLease,
+        WorkerId,
+    },
 };
 
 const BY_TOKEN: &str = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration,
@@ -41,6 +44,18 @@ row!(Lease {
 });
 
 row!(LeaseLoad { of_worker, of_account });
+
+/// A lease whose time is over.
+pub struct DueLease {
+    /// Its id.
+    pub id: LeaseId,
+    /// Its job.
+    pub job: JobId,
+    /// Its token.
+    pub token: LeaseToken,
+}
+
+row!(DueLease { id, job, token });
 
 /// An active lease and its job's header.
 pub struct LeaseWithHeader {
@@ -116,11 +131,14 @@ impl<'t> Leases<'t> {
         found(sqlx::query_as(query).bind(token.clone()).fetch_optional(self.0.raw()).await?)
     }
 
-    /// The tokens of leases whose time is over, in the order of locks.
-    pub async fn due(&mut self, now: Time) -> Result<Vec<LeaseToken>, StoreError> {
-        let query = "SELECT token FROM leases WHERE state = $2 AND expires < $1 ORDER BY job, id LIMIT $3";
-        let query = sqlx::query_scalar(query).bind(now).bind(LeaseState::Active).bind(MAX_DUE);
-        Ok(query.fetch_all(self.0.raw()).await?)
+    /// Leases whose time is over, in the order of locks.
+    pub async fn due(&mut self, now: Time) -> Result<Vec<DueLease>, StoreError> {
+        let query = "SELECT job, id, token FROM leases WHERE state = 'active' AND expires < $1
+                     ORDER BY expires LIMIT $2";
+        let query = sqlx::query_as(query).bind(now).bind(MAX_DUE);
+        let mut due: Vec<DueLease> = query.fetch_all(self.0.raw()).await?;
+        due.sort_unstable_by_key(|lease| (lease.job, lease.id));
+        Ok(due)
     }
 
     /// Stores the progress of a lease.
@@ -167,8 +185,8 @@ impl<'t> Leases<'t> {
     /// Whether an account was granted a game and did not deliver it.
     pub async fn has_lost(&mut self, account: AccountId, job: JobId, game: i64) -> Result<bool, StoreError> {
         let query = "SELECT COUNT(*) FROM leases WHERE account = $1 AND state IN ('expired', 'returned') AND job = $2
-                     AND first <= $3 AND first + games > $3";
-        let query = sqlx::query_scalar(query).bind(account).bind(job).bind(game);
+                     AND first <= $3 AND first > $3 - $4 AND first + games > $3";
+        let query = sqlx::query_scalar(query).bind(account).bind(job).bind(game).bind(MAX_GAMES_PER_LEASE);
         Ok(query.fetch_one(self.0.raw()).await.map(|lost: i64| lost > 0)?)
     }
 

@@ -62,12 +62,13 @@ impl FromRow<'_, AnyRow> for Match {
 }
 
 impl Jobs<'_> {
-    /// A match.
+    /// A match. A job without a gate is none.
     pub async fn get_match(&mut self, job: JobId) -> Result<Match, StoreError> {
         let query =
             "SELECT jobs.id AS id, kind, jobs.state AS state, header, jobs.gate AS gate, game_limit, decision, net,
                             campaigns.state AS campaign_state
-                     FROM jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign WHERE jobs.id = $1";
+                     FROM jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign
+                     WHERE jobs.id = $1 AND jobs.gate IS NOT NULL";
         Ok(sqlx::query_as(query).bind(job).fetch_one(self.0.raw()).await?)
     }
 

@@ -1,17 +1,58 @@
 //! The tables of nets, opening books and training sets.
 
+use std::{ops::RangeInclusive, sync::Arc};
+
 use dataset::{
     Digest,
     manifest::{Entry, FORMAT, Manifest},
 };
 use sqlx::AssertSqlSafe;
 
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use super::{connection::Connection, convert::row, error::StoreError, jobs::Jobs, operation::Tx};
 use crate::{
     clock::Time,
-    model::{CampaignId, NetState, NewNet, Reason, Refusal},
+    model::{Campaign, CampaignId, JobCounts, NetState, NewNet, Reason, Refusal},
     rules::nets::NetEvent,
 };
+
+/// Shards of a training set read by one statement.
+const MAX_ENTRIES: i64 = 1_000;
+
+struct EntryRow {
+    first: i64,
+    entry: Option<String>,
+}
+
+row!(EntryRow { first, entry });
+
+/// A training set: the shards of some generations of which all games count.
+#[derive(Clone, Debug)]
+pub struct TrainingSet {
+    /// The campaign.
+    pub campaign: CampaignId,
+    /// The generations of its games.
+    pub generations: RangeInclusive<i64>,
+    /// The hash of its manifest.
+    pub hash: Digest,
+    /// Number of its games.
+    pub games: u64,
+    /// Number of their positions.
+    pub positions: u64,
+    /// The text of its manifest.
+    pub text: Arc<str>,
+    /// How often counted games of its jobs were withdrawn before it was read.
+    pub withdrawals: i64,
+}
+
+impl TrainingSet {
+    /// Whether it is still the set of the campaign's next training: no game of it was withdrawn.
+    #[must_use]
+    pub fn is_current(&self, campaign: &Campaign, jobs: &[JobCounts]) -> bool {
+        self.campaign == campaign.id
+            && self.generations == (campaign.window_start()..=campaign.generation)
+            && self.withdrawals == jobs.iter().map(|job| job.withdrawals).sum::<i64>()
+    }
+}
 
 /// The nets, within a transaction.
 pub struct Nets<'t>(Connection<'t>);
@@ -133,37 +174,48 @@ impl<'t> Nets<'t> {
         Ok(())
     }
 
-    /// Freezes a training set: the shards of these generations of which all games count. There must
-    /// be at least one.
-    pub async fn freeze(
+    /// Reads the training set of a campaign's generations; none without games.
+    pub async fn training_set(
         &mut self,
-        now: Time,
         campaign: CampaignId,
-        first: i64,
-        last: i64,
-    ) -> Result<Digest, StoreError> {
-        let query = "SELECT shards.entry FROM shards JOIN jobs ON jobs.id = shards.job
-             WHERE jobs.campaign = $1 AND jobs.kind = 'selfplay' AND jobs.generation >= $2 AND jobs.generation <= $3
-             AND shards.state = 'validated' AND shards.object = 'present' AND shards.games =
-             (SELECT SUM(segments.games) FROM segments WHERE segments.shard = shards.id AND segments.state = 'held')
-             ORDER BY jobs.generation, shards.job, shards.first";
-        let query = sqlx::query_scalar(query).bind(campaign).bind(first).bind(last);
-        let entries: Vec<Option<String>> = query.fetch_all(self.0.raw()).await?;
-        let entry = |text: Option<String>| serde_json::from_str::<Entry>(&text.unwrap_or_default());
-        let shards = entries.into_iter().map(entry).collect::<Result<Vec<_>, _>>();
-        let shards = shards.map_err(|error| StoreError::Corrupt(format!("a shard's line that is none: {error}")))?;
+        generations: RangeInclusive<i64>,
+    ) -> Result<Option<TrainingSet>, StoreError> {
+        let jobs = Jobs::on(self.0.reborrow()).selfplay_of(campaign, generations.clone()).await?;
+        let mut shards: Vec<Entry> = Vec::new();
+        for job in &jobs {
+            let mut after = Some(-1);
+            while let Some(first) = after {
+                let query = "SELECT first, entry FROM shards WHERE job = $1 AND first > $2 AND state = 'validated'
+                             AND object = 'present' AND held_games = games ORDER BY first LIMIT $3";
+                let query = sqlx::query_as(query).bind(job.id).bind(first).bind(MAX_ENTRIES);
+                let rows: Vec<EntryRow> = query.fetch_all(self.0.raw()).await?;
+                after = rows.last().map(|row| row.first);
+                for row in rows {
+                    let entry = serde_json::from_str(&row.entry.unwrap_or_default());
+                    let broken = |error| StoreError::Corrupt(format!("a shard's line that is none: {error}"));
+                    shards.push(entry.map_err(broken)?);
+                }
+            }
+        }
         if shards.is_empty() {
-            return Err(Refusal::NoGames.into());
+            return Ok(None);
         }
         let (games, positions) =
             (shards.iter().map(|entry| entry.games).sum(), shards.iter().map(|entry| entry.positions).sum());
         let manifest = Manifest { format: FORMAT.to_owned(), games, positions, shards };
-        let hash = manifest.hash();
+        let (hash, text) = (manifest.hash(), manifest.to_text().into());
+        let withdrawals = jobs.iter().map(|job| job.withdrawals).sum();
+        Ok(Some(TrainingSet { campaign, generations, hash, games, positions, text, withdrawals }))
+    }
+
+    /// Adds a training set; returns the hash of its manifest.
+    pub async fn add_training_set(&mut self, now: Time, set: &TrainingSet) -> Result<Digest, StoreError> {
         let query = "INSERT INTO manifests (hash, campaign, generation, games, positions, text, created)
                      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING";
-        let query = sqlx::query(query).bind(hash.to_string()).bind(campaign).bind(last).bind(games as i64);
-        query.bind(positions as i64).bind(manifest.to_text()).bind(now.0).execute(self.0.raw()).await?;
-        Ok(hash)
+        let query = sqlx::query(query).bind(set.hash.to_string()).bind(set.campaign).bind(*set.generations.end());
+        let query = query.bind(set.games as i64).bind(set.positions as i64).bind(set.text.to_string());
+        query.bind(now.0).execute(self.0.raw()).await?;
+        Ok(set.hash)
     }
 
     async fn text(&mut self, query: &'static str, hash: Digest) -> Result<Option<String>, StoreError> {

@@ -70,26 +70,33 @@ impl<'t> Retention<'t> {
         Ok(query.fetch_one(self.0.raw()).await?)
     }
 
-    /// Shards after a number, received before a time. Their job is closed, no later training needs
-    /// them, and no comparison is pending.
-    pub async fn expirable(&mut self, before: Time, after: ShardId, limit: i64) -> Result<Vec<Expirable>, StoreError> {
+    /// Shards among the next `window` ids after a number, received before a time. Their job is
+    /// closed, no later training needs them, and no comparison is pending.
+    pub async fn expirable(&mut self, before: Time, after: ShardId, window: i64) -> Result<Vec<Expirable>, StoreError> {
         let query = "SELECT shards.id AS id, shards.hash AS hash, jobs.kind AS kind, jobs.generation AS generation,
                     campaigns.generation AS newest, campaigns.state AS state, campaigns.text AS text
-             FROM shards JOIN jobs ON jobs.id = shards.job LEFT JOIN campaigns ON campaigns.id = jobs.campaign
-             WHERE shards.id > $1 AND shards.object = 'present' AND shards.received < $2
-             AND shards.state <> 'received' AND shards.audit NOT IN ('wanted', 'leased') AND jobs.state = 'closed'
+             FROM (SELECT id, hash, job FROM shards WHERE id > $1 AND id <= $1 + $3 AND object = 'present'
+                   AND received < $2 AND state <> 'received' AND audit NOT IN ('wanted', 'leased')) AS shards
+             CROSS JOIN jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign
+             WHERE jobs.id = shards.job AND jobs.state = 'closed'
              AND (jobs.kind <> 'selfplay' OR campaigns.id IS NULL OR campaigns.state IN ('stopped', 'complete')
                   OR jobs.generation < campaigns.generation)
              AND NOT EXISTS (SELECT 1 FROM comparisons WHERE state IN ('waiting', 'different')
-                             AND (left_shard = shards.id OR right_shard = shards.id))
-             ORDER BY shards.id LIMIT $3";
-        let query = sqlx::query_as(query).bind(after).bind(before.0).bind(limit);
+                             AND (left_shard = shards.id OR right_shard = shards.id))";
+        let query = sqlx::query_as(query).bind(after).bind(before.0).bind(window);
         Ok(query.fetch_all(self.0.raw()).await?)
     }
 
-    /// Marks a shard's bytes as expired; whether they were present.
+    /// The newest shard.
+    pub async fn newest(&mut self) -> Result<ShardId, StoreError> {
+        let newest: Option<ShardId> = sqlx::query_scalar("SELECT MAX(id) FROM shards").fetch_one(self.0.raw()).await?;
+        Ok(newest.unwrap_or_default())
+    }
+
+    /// Marks a shard's bytes as expired; whether they were present. Its line for manifests and its
+    /// statistics go too: no training set can name it any more, and its job's statistics stay.
     pub async fn expire(&mut self, shard: ShardId) -> Result<bool, StoreError> {
-        let query = "UPDATE shards SET object = $2 WHERE id = $1 AND object = $3";
+        let query = "UPDATE shards SET object = $2, entry = NULL, figures = NULL WHERE id = $1 AND object = $3";
         let query = sqlx::query(query).bind(shard).bind(ObjectState::Expired).bind(ObjectState::Present);
         Ok(query.execute(self.0.raw()).await?.rows_affected() > 0)
     }

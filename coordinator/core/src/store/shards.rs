@@ -103,12 +103,12 @@ impl<'t> Shards<'t> {
     /// Adds a shard.
     pub async fn insert(&mut self, shard: &NewShard, now: Time) -> Result<ShardId, StoreError> {
         let query = "INSERT INTO shards (hash, job, lease, worker, account, first, games, positions, bytes, state,
-                                         received, audit, object)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'none', 'present') RETURNING id";
+                                         received, bench_signature, audit, object)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'none', 'present') RETURNING id";
         let query = sqlx::query_scalar(query).bind(shard.hash.to_string()).bind(shard.job).bind(shard.lease);
         let query = query.bind(shard.worker).bind(shard.account).bind(shard.numbers.start);
         let query = query.bind(shard.numbers.end - shard.numbers.start).bind(shard.positions).bind(shard.bytes);
-        Ok(query.bind(shard.state).bind(now).fetch_one(self.0.raw()).await?)
+        Ok(query.bind(shard.state).bind(now).bind(shard.bench_signature).fetch_one(self.0.raw()).await?)
     }
 
     /// The shards that this lease concerns: the audited one, and those of the settled dispute. An

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{connection::Connection, convert::row, error::StoreError, operation::Tx};
+use super::{connection::Connection, convert::row, error::StoreError, jobs::Jobs, operation::Tx};
 use crate::{
     clock::Time,
-    model::{Figures, JobId, ShardId, ShardState},
+    model::{Figures, HeldGames, JobId, ShardId, ShardState},
 };
 
 struct Counts {
@@ -20,9 +20,10 @@ struct Counts {
     outcomes: Option<String>,
     reasons: Option<String>,
     figures: Option<String>,
+    held_games: i64,
 }
 
-row!(Counts { job, at, games, positions, bytes, outcomes, reasons, figures });
+row!(Counts { job, at, games, positions, bytes, outcomes, reasons, figures, held_games });
 
 /// The totals, within a transaction.
 pub struct Totals<'t>(Connection<'t>);
@@ -60,7 +61,8 @@ impl<'t> Totals<'t> {
 
     async fn counts(&mut self, shard: ShardId) -> Result<Counts, StoreError> {
         let query =
-            "SELECT job, COALESCE(validated, received) AS at, games, positions, bytes, outcomes, reasons, figures
+            "SELECT job, COALESCE(validated, received) AS at, games, positions, bytes, outcomes, reasons, figures,
+                            held_games
                      FROM shards WHERE id = $1";
         Ok(sqlx::query_as(query).bind(shard).fetch_one(self.0.raw()).await?)
     }
@@ -76,6 +78,8 @@ impl<'t> Totals<'t> {
         let query = sqlx::query(query).bind(shard.job).bind(shard.at.day()).bind(state).bind(sign);
         let query = query.bind(sign * shard.games).bind(sign * shard.positions).bind(sign * shard.bytes);
         query.execute(self.0.raw()).await?;
+        let held = HeldGames::of(state, shard.held_games, shard.games, shard.positions) * sign;
+        Jobs::on(self.0.reborrow()).count_held(shard.job, held).await?;
         if state != ShardState::Validated {
             return Ok(());
         }

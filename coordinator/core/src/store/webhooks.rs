@@ -5,9 +5,12 @@ use sqlx::Row as _;
 
 use super::{connection::Connection, error::StoreError, operation::Tx};
 use crate::{
-    clock::Time,
+    clock::{DAY, Time},
     model::{DeliveryId, WebhookId},
 };
+
+/// How long a delivery is kept after it succeeded, in milliseconds.
+const KEPT_MS: i64 = 30 * DAY;
 
 /// The webhooks, within a transaction.
 pub struct Webhooks<'t>(Connection<'t>);
@@ -130,6 +133,11 @@ impl<'t> Webhooks<'t> {
         let query = "UPDATE deliveries SET attempts = $2, next_at = $3, done = $4 WHERE id = $1";
         let query = sqlx::query(query).bind(delivery).bind(attempts).bind(next.0).bind(done);
         query.execute(self.0.raw()).await?;
+        if done > 0 {
+            let query = "DELETE FROM deliveries WHERE webhook = (SELECT webhook FROM deliveries WHERE id = $1)
+                         AND done > 0 AND done < $2";
+            sqlx::query(query).bind(delivery).bind(done - KEPT_MS).execute(self.0.raw()).await?;
+        }
         Ok(())
     }
 }

@@ -9,9 +9,12 @@ use super::{
     operation::Tx,
 };
 use crate::{
-    clock::Time,
-    model::{AccountId, Job, Player, Reason, Refusal, WorkerId},
+    clock::{DAY, HOUR, Time},
+    model::{AccountId, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, WorkerId},
 };
+
+/// Workers of other accounts that are looked at for lost games.
+const MAX_OTHERS: i64 = 100;
 
 row!(Player { id, account, bench_signature, is_trusted: flag, blocked, state, message, has_delivered: flag });
 
@@ -25,7 +28,13 @@ impl Tx<'_> {
     }
 }
 
-impl Workers<'_> {
+impl<'t> Workers<'t> {
+    /// The workers, for a function that is no operation.
+    #[must_use]
+    pub const fn on(connection: Connection<'t>) -> Self {
+        Self(connection)
+    }
+
     /// Records that a worker has sent something.
     pub async fn record_contact(&mut self, worker: WorkerId, now: Time) -> Result<(), StoreError> {
         let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
@@ -124,14 +133,25 @@ impl Workers<'_> {
         Ok(sqlx::query_scalar(query).bind(worker).fetch_one(self.0.raw()).await.map(|trusted: i64| trusted != 0)?)
     }
 
-    /// The number of workers seen since a time.
-    pub async fn active_since(&mut self, since: Time) -> Result<i64, StoreError> {
+    /// The number of workers seen since a time, up to a maximum.
+    pub async fn active_since(&mut self, since: Time, max: i64) -> Result<i64, StoreError> {
+        let query = "SELECT COUNT(*) FROM (SELECT 1 FROM workers WHERE last_seen > $1 LIMIT $2) AS active";
+        Ok(sqlx::query_scalar(query).bind(since).bind(max).fetch_one(self.0.raw()).await?)
+    }
+
+    /// The active workers of an engine. It reads all of them, so it is no part of an operation.
+    pub async fn fleet(&mut self, now: Time, bench_signature: i64) -> Result<Fleet, StoreError> {
         let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
-        Ok(sqlx::query_scalar(query).bind(since).fetch_one(self.0.raw()).await?)
+        let workers = sqlx::query_scalar(query).bind(now.after(-HOUR)).fetch_one(self.0.raw()).await?;
+        let query = "SELECT MIN(accounts.id) FROM workers JOIN accounts ON accounts.id = workers.account
+                     WHERE workers.last_seen > $1 AND workers.bench_signature = $2 AND accounts.state = 'active'";
+        let query = sqlx::query_scalar(query).bind(now.after(-DAY)).bind(bench_signature);
+        let first: Option<AccountId> = query.fetch_one(self.0.raw()).await?;
+        Ok(Fleet { workers, first_account: first.unwrap_or(AccountId(i64::MAX)), at: now })
     }
 
     /// Whether a worker of another account was seen since a time, may play this job and has not
-    /// lost this game.
+    /// lost this game. The most recently seen ones are looked at.
     pub async fn others_may_play(
         &mut self,
         account: AccountId,
@@ -139,15 +159,20 @@ impl Workers<'_> {
         game: i64,
         since: Time,
     ) -> Result<bool, StoreError> {
-        let query = "SELECT COUNT(*) FROM workers JOIN accounts ON accounts.id = workers.account
-                     WHERE workers.last_seen > $4 AND workers.account <> $1 AND workers.bench_signature = $5
-                     AND workers.blocked IS NULL AND accounts.state = 'active'
-                     AND (workers.trusted <> 0 OR $6 = 0)
-                     AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.account = workers.account
-                                     AND leases.state IN ('expired', 'returned') AND leases.job = $2
-                                     AND leases.first <= $3 AND leases.first + leases.games > $3)";
+        let query = "SELECT COUNT(*) FROM (SELECT 1 FROM
+                         (SELECT account FROM workers
+                          WHERE last_seen > $4 AND account <> $1 AND bench_signature = $5 AND blocked IS NULL
+                          AND (trusted <> 0 OR $6 = 0) ORDER BY last_seen DESC LIMIT $7) AS recent
+                         JOIN accounts ON accounts.id = recent.account
+                         WHERE accounts.state = 'active'
+                         AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.account = recent.account
+                                         AND leases.state IN ('expired', 'returned') AND leases.job = $2
+                                         AND leases.first <= $3 AND leases.first > $3 - $8
+                                         AND leases.first + leases.games > $3)
+                         LIMIT 1) AS other";
         let query = sqlx::query_scalar(query).bind(account).bind(job.id).bind(game).bind(since);
         let query = query.bind(job.header.bench_signature as i64).bind(i64::from(job.is_timed()));
+        let query = query.bind(MAX_OTHERS).bind(MAX_GAMES_PER_LEASE);
         Ok(query.fetch_one(self.0.raw()).await.map(|others: i64| others > 0)?)
     }
 }

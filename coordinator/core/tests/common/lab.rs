@@ -17,7 +17,7 @@ use coordinator_core::{
         campaigns::{AdvanceCampaign, CommandCampaign, CreateCampaign},
         disputes::{ClaimComparisons, RecordComparison},
         leases::{AcquireLease, Caller, ExpireLeases, ReleaseLease, RenewLease},
-        matches::CreateMatch,
+        matches::{ConcludeMatches, CreateMatch},
         trainings::{ClaimTraining, CompleteTraining, RecordTrainingFile},
         uploads::ReceiveUpload,
         validation::{AcceptShard, ClaimShards, RejectShard},
@@ -26,7 +26,7 @@ use coordinator_core::{
     people,
     rules::{granting::Policy, trainings::Uploaded},
     store::{
-        Database, Operation, Store as _, StoreError,
+        Database, Operation, Store as _, StoreError, Workers,
         counting::{self, Tally},
     },
 };
@@ -102,6 +102,8 @@ pub struct Lab {
     pub store: Database,
     pub clock: Clock,
     pub objects: Objects,
+    /// The policy of all requests; none: the one that the scheduler would set.
+    pub fixed_policy: Option<Policy>,
 }
 
 /// Runs an operation with clones of its captures: `op!(lab.write, [ask, policy], |c|
@@ -135,7 +137,13 @@ impl Lab {
     pub async fn open(address: &str) -> Self {
         let store = Database::open(address, None).await.expect("the database can be opened");
         let address = address.to_owned();
-        Self { address, store, clock: Clock::manual(Time(1_000_000_000_000)), objects: Objects::default() }
+        Self {
+            address,
+            store,
+            clock: Clock::manual(Time(1_000_000_000_000)),
+            objects: Objects::default(),
+            fixed_policy: None,
+        }
     }
 
     /// Runs an operation now.
@@ -238,7 +246,7 @@ impl Lab {
 
     /// Advances a campaign by a step, for this engine.
     pub async fn advance(&self, id: i64, bench_signature: u64) -> Result<bool, StoreError> {
-        self.run(AdvanceCampaign { campaign: CampaignId(id), bench_signature, counts: None }).await
+        self.run(AdvanceCampaign::prepare(&self.store, CampaignId(id), bench_signature).await?).await
     }
 
     /// Commands a campaign.
@@ -250,7 +258,7 @@ impl Lab {
         by: Option<i64>,
     ) -> Result<(), StoreError> {
         let (campaign, by) = (CampaignId(id).into(), by.map(AccountId));
-        self.run(CommandCampaign { campaign, command, seen, by }).await
+        self.run(CommandCampaign::prepare(&self.store, campaign, command, seen, by).await?).await
     }
 
     /// Creates a match; returns its job.
@@ -271,8 +279,25 @@ impl Lab {
     pub async fn request(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Result<Work, StoreError> {
         let caller = Caller { account: AccountId(player.account), draw };
         let ask = lease_request(player.worker, nonce, games);
-        let answer = self.run(AcquireLease { caller, ask, policy: Policy::default() }).await?;
+        let answer = self.run(AcquireLease { caller, ask, policy: self.policy().await }).await?;
         Ok(answer.work)
+    }
+
+    /// The policy that the scheduler would set now.
+    pub async fn policy(&self) -> Policy {
+        if let Some(policy) = &self.fixed_policy {
+            return policy.clone();
+        }
+        let now = self.now();
+        let fleet =
+            self.store.read(move |c| Box::pin(async move { Workers::on(c).fleet(now, SIGNATURE as i64).await }));
+        Policy { fleet: fleet.await.expect("they can be counted"), ..Policy::default() }
+    }
+
+    /// Decides the finished matches outside of campaigns.
+    pub async fn conclude(&self) -> u64 {
+        let matches = ConcludeMatches::prepare(&self.store).await.expect("they can be read");
+        self.run(matches).await.expect("they can be decided")
     }
 
     /// Leases this many games.

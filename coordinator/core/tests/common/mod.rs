@@ -5,6 +5,7 @@
 
 pub mod lab;
 pub mod postgres;
+pub mod reports;
 pub mod truth;
 
 use tempfile::TempDir;

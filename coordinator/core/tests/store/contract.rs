@@ -10,6 +10,7 @@ mod people;
 mod ratings;
 mod receiving;
 mod rechecks;
+mod reports;
 mod retention;
 mod timed;
 mod trainings;
@@ -63,6 +64,7 @@ fn on_postgres() {
         receiving::ALL,
         ratings::ALL,
         rechecks::ALL,
+        reports::ALL,
         retention::ALL,
         timed::ALL,
         trainings::ALL,

@@ -10,7 +10,7 @@ use axum::{
 use coordinator_core::{
     clock::DAY,
     matches,
-    model::{AccountChange, AccountState, CampaignCommand, CampaignKey, TokenId, WorkerId},
+    model::{AccountChange, AccountState, CampaignCommand, CampaignKey, JobId, TokenId, WorkerId},
     ops::{
         accounts::{ChangeAccount, DeleteAccount, Invite},
         campaigns::{CommandCampaign, CreateCampaign, RollBackCampaign},
@@ -20,7 +20,8 @@ use coordinator_core::{
         workers::{BlockWorker, TrustWorker},
     },
     people::{new_token, secret},
-    ratings, reports,
+    ratings,
+    reports::{self, log, net, people},
     store::Accounts,
     timed,
 };
@@ -61,14 +62,14 @@ pub(super) fn routes() -> Router<App> {
 /// Runs a read and responds with its JSON.
 macro_rules! read {
     ($app:expr, |$connection:ident| $report:expr) => {
-        $app.read(move |mut connection| {
+        $app.report(move |mut connection| {
             Box::pin(async move {
                 let $connection = &mut connection;
                 $report.await
             })
         })
         .await
-        .map(Json)
+        .map(|report| Json(json!(report)))
         .map_err(ApiError::from)
     };
 }
@@ -78,11 +79,11 @@ async fn campaigns_list(State(app): State<App>) -> ApiResult<Json<Value>> {
 }
 
 async fn nets_list(State(app): State<App>) -> ApiResult<Json<Value>> {
-    read!(app, |c| reports::nets(c))
+    read!(app, |c| net::list(c, None, 1_000))
 }
 
 async fn ranking(State(app): State<App>) -> ApiResult<Json<Value>> {
-    read!(app, |c| reports::ranking(c))
+    read!(app, |c| people::ranking(c, 0, 1_000))
 }
 
 /// A page of a list.
@@ -94,34 +95,35 @@ struct Page {
 
 async fn events(State(app): State<App>, Query(page): Query<Page>, caller: Authenticated) -> ApiResult<Json<Value>> {
     caller.must_be(Role::Maintainer)?;
-    read!(app, |c| reports::events(c, page.before))
+    read!(app, |c| log::before(c, page.before.unwrap_or(i64::MAX)))
 }
 
 async fn workers(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
-    let own = (caller.0.role < Role::Maintainer).then_some(caller.0.account.0);
-    read!(app, |c| reports::workers(c, own))
+    let own = (caller.0.role < Role::Maintainer).then_some(caller.0.account);
+    read!(app, |c| people::workers(c, own))
 }
 
 async fn accounts(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
     caller.must_be(Role::Maintainer)?;
-    read!(app, |c| reports::accounts(c))
+    read!(app, |c| people::all_accounts(c))
 }
 
 async fn tokens(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
-    let account = caller.0.account.0;
-    read!(app, |c| reports::tokens(c, account))
+    let account = caller.0.account;
+    read!(app, |c| people::all_tokens(c, account))
 }
 
-async fn match_standing(State(app): State<App>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
-    let standing =
-        app.read(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await })).await?;
+async fn match_standing(State(app): State<App>, Path(job): Path<JobId>) -> ApiResult<Json<Value>> {
+    let standing = app
+        .report(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await }))
+        .await?;
     Ok(Json(json!(standing)))
 }
 
 async fn campaign(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Response> {
     let name = CampaignKey::from(name);
     let (changed, report) = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let name = name.clone();
             Box::pin(async move { reports::campaign(&mut connection, &name).await })
         })
@@ -164,7 +166,7 @@ async fn command(
     let seen = seen.map(|tag| tag.trim_matches('"').parse::<i64>()).transpose();
     let seen = seen.map_err(|_| ApiError::new(Code::BadRequest, "`If-Match` is no tag of a campaign"))?;
     let (campaign, by) = (name.into(), Some(caller.0.account));
-    app.run(CommandCampaign { campaign, command: body.command, seen, by }).await?;
+    app.run(CommandCampaign::prepare(&app.store, campaign, body.command, seen, by).await?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -210,7 +212,7 @@ async fn begin_timed(
 async fn strength(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
     let name = CampaignKey::from(name);
     let history = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let name = name.clone();
             Box::pin(async move { ratings::history(&mut connection, &name).await })
         })
@@ -397,7 +399,7 @@ async fn change_quarantine(
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
     let account = app
-        .read(move |connection| {
+        .report(move |connection| {
             let name = name.clone();
             Box::pin(async move { Accounts::on(connection).get(&name.into()).await })
         })

@@ -2,7 +2,7 @@
 
 use axum::{Json, Router, extract::State, routing::get};
 use coordinator_core::{
-    model::{CampaignKey, Setting},
+    model::{AccountId, CampaignKey, JobId, Setting},
     reports::{campaign, data, matches, net, overview, people, sprt},
     store::StoreError,
 };
@@ -41,7 +41,7 @@ pub(super) fn routes() -> Router<App> {
 /// Runs a read and responds with its JSON.
 macro_rules! read {
     ($app:expr, |$connection:ident| $report:expr) => {{
-        let report = $app.read(move |mut connection| {
+        let report = $app.report(move |mut connection| {
             Box::pin(async move {
                 let $connection = &mut connection;
                 $report.await
@@ -58,7 +58,7 @@ async fn overview_report(State(app): State<App>) -> ApiResult<Json<Value>> {
 
 async fn campaign_progress(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
     let name = CampaignKey::from(name);
-    let report = app.read(move |mut connection| {
+    let report = app.report(move |mut connection| {
         let name = name.clone();
         Box::pin(async move { campaign::progress(&mut connection, &name).await })
     });
@@ -69,13 +69,13 @@ async fn matches_list(State(app): State<App>, Query(page): Query<Page>) -> ApiRe
     read!(app, |c| matches::list(c, page.page))
 }
 
-async fn match_details(State(app): State<App>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
+async fn match_details(State(app): State<App>, Path(job): Path<JobId>) -> ApiResult<Json<Value>> {
     Ok(Json(json!(matches::details(&app, &app.pages.matches, job).await?)))
 }
 
 async fn match_workers(
     State(app): State<App>,
-    Path(job): Path<i64>,
+    Path(job): Path<JobId>,
     Query(page): Query<Page>,
 ) -> ApiResult<Json<Value>> {
     let page = usize::try_from(page.page).unwrap_or_default();
@@ -84,14 +84,14 @@ async fn match_workers(
 
 async fn match_openings(
     State(app): State<App>,
-    Path(job): Path<i64>,
+    Path(job): Path<JobId>,
     Query(page): Query<Page>,
 ) -> ApiResult<Json<Value>> {
     Ok(Json(json!(matches::openings(&app, job, page.page).await?)))
 }
 
 async fn net_card(State(app): State<App>, Path(hash): Path<String>) -> ApiResult<Json<Value>> {
-    let report = app.read(move |mut connection| {
+    let report = app.report(move |mut connection| {
         let hash = hash.clone();
         Box::pin(async move { net::card(&mut connection, &hash).await })
     });
@@ -114,17 +114,17 @@ struct Page {
 }
 
 /// The filter of a caller: maintainers see all accounts, others their own.
-fn own(caller: &Authenticated) -> Option<i64> {
-    (caller.0.role < Role::Maintainer).then_some(caller.0.account.0)
+fn own(caller: &Authenticated) -> Option<AccountId> {
+    (caller.0.role < Role::Maintainer).then_some(caller.0.account)
 }
 
 async fn machines(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
-    let own = if page.own { Some(caller.0.account.0) } else { own(&caller) };
+    let own = if page.own { Some(caller.0.account) } else { own(&caller) };
     read!(app, |c| people::machines(c, own, page.page))
 }
 
 async fn person(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
-    let report = app.read(move |mut connection| {
+    let report = app.report(move |mut connection| {
         let name = name.clone();
         Box::pin(async move { people::person(&mut connection, &name).await })
     });
@@ -140,7 +140,7 @@ async fn person_own(
 ) -> ApiResult<Json<Value>> {
     let now = app.clock.now();
     let (viewer, is_maintainer) = (caller.0.account, caller.0.role >= Role::Maintainer);
-    let report = app.read(move |mut connection| {
+    let report = app.report(move |mut connection| {
         let name = name.clone();
         Box::pin(async move {
             let c = &mut connection;
@@ -148,8 +148,8 @@ async fn person_own(
             if account != viewer && !is_maintainer {
                 return Err(StoreError::rejected(Code::Forbidden, "only this person and maintainers see this"));
             }
-            let days = people::days(c, account.0, now).await?;
-            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account.0), page.page).await? }))
+            let days = people::days(c, account, now).await?;
+            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account), page.page).await? }))
         })
     });
     Ok(Json(report.await?))
@@ -186,6 +186,6 @@ async fn audits(State(app): State<App>, caller: Authenticated, Query(page): Quer
 }
 
 async fn deliveries(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
-    let account = caller.0.account.0;
+    let account = caller.0.account;
     read!(app, |c| people::deliveries(c, account, page.page))
 }

@@ -7,9 +7,12 @@ use axum::{
     http::header,
     response::{IntoResponse as _, Response},
 };
-use coordinator_core::games::{
-    self,
-    judge::{JudgeQuery, judge_games},
+use coordinator_core::{
+    games::{
+        self,
+        judge::{JudgeQuery, judge_games},
+    },
+    model::JobId,
 };
 use protocol::api::problem::Code;
 use serde::Deserialize;
@@ -26,14 +29,14 @@ use crate::app::App;
 /// A filter of the list of shards.
 #[derive(Deserialize)]
 pub(super) struct OfJob {
-    job: Option<i64>,
+    job: Option<JobId>,
     before: Option<i64>,
 }
 
 pub(super) async fn shards(State(app): State<App>, Query(of): Query<OfJob>, reader: Reader) -> ApiResult<Json<Value>> {
     let trainer = reader.is_trainer();
     let shards = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move { games::shards(&mut connection, trainer, of.job, of.before).await })
         })
         .await?;

@@ -35,6 +35,9 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
         tracing::error!(%error, "the database does not answer");
         wrong.push("the database does not answer".to_owned());
     }
+    if app.store.is_disk_full() {
+        wrong.push("the disk of the database is full: nothing is recorded".to_owned());
+    }
     wrong.extend(app.policy().no_selfplay);
     let now = app.clock.now();
     let ages = pulse::Task::ALL.map(|task| (task.name(), app.pulse.age(task, now)));
@@ -54,7 +57,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
 pub(super) async fn metrics(State(app): State<App>) -> Response {
     let now = app.clock.now();
     let counts =
-        app.read(move |mut connection| Box::pin(async move { health::counts(&mut connection, now).await })).await;
+        app.report(move |mut connection| Box::pin(async move { health::counts(&mut connection, now).await })).await;
     let mut text = String::new();
     if let Ok(counts) = counts {
         let _ = writeln!(text, "chuhe_shards_waiting {}", counts.shards_waiting);

@@ -10,7 +10,7 @@ use axum::{
     routing::{get, post},
 };
 use coordinator_core::{
-    model::{AccountChange, AccountId, AccountKey, AccountState, Refusal, Registration, Setting, WorkerId},
+    model::{AccountChange, AccountId, AccountKey, AccountState, EventId, Refusal, Registration, Setting, WorkerId},
     ops::{
         accounts::{ChangeAccount, DeleteAccount, Invite},
         disputes::SetQuarantine,
@@ -67,8 +67,9 @@ async fn users(State(app): State<App>, visitor: Visitor, Query(part): Query<Part
 async fn users_page(app: &App, visitor: &Visitor, part: Part, notice: Option<String>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let number = i64::from(part.page);
-    let users =
-        app.read(move |mut connection| Box::pin(async move { facts::accounts(&mut connection, number).await })).await?;
+    let users = app
+        .report(move |mut connection| Box::pin(async move { facts::accounts(&mut connection, number).await }))
+        .await?;
     let page =
         visitor.page("admin", visitor.language.words().data_and_admin.users, "/api/v1/accounts").with_notice(notice);
     let parts = Parts::around(part, users.len());
@@ -117,7 +118,7 @@ async fn apply(app: &App, name: &str, change: UserChange, by: AccountId) -> ApiR
 /// Begins or lifts the quarantine of an account.
 async fn quarantine(app: &App, account: AccountKey, why: String, by: Option<AccountId>, begins: bool) -> ApiResult<()> {
     let account = app
-        .read(move |connection| {
+        .report(move |connection| {
             let account = account.clone();
             Box::pin(async move { Accounts::on(connection).get(&account).await })
         })
@@ -177,7 +178,7 @@ async fn audits(State(app): State<App>, visitor: Visitor, Query(part): Query<Par
     visitor.must_be(Role::Maintainer)?;
     let number = i64::from(part.page);
     let audits =
-        app.read(move |mut connection| Box::pin(async move { facts::audits(&mut connection, number).await })).await?;
+        app.report(move |mut connection| Box::pin(async move { facts::audits(&mut connection, number).await })).await?;
     let page =
         visitor.page("admin", visitor.language.words().data_and_admin.audits, format!("/api/v1/audits?page={number}"));
     let parts = Parts::around(part, audits.open.len());
@@ -190,7 +191,7 @@ struct EventsPage {
     page: Page,
     tab: &'static str,
     events: Vec<LoggedEvent>,
-    older: Option<i64>,
+    older: Option<EventId>,
 }
 
 #[derive(Deserialize)]
@@ -202,7 +203,7 @@ async fn events(State(app): State<App>, visitor: Visitor, Query(older): Query<Ol
     visitor.must_be(Role::Maintainer)?;
     let before = older.before.unwrap_or(i64::MAX);
     let events =
-        app.read(move |mut connection| Box::pin(async move { log::before(&mut connection, before).await })).await?;
+        app.report(move |mut connection| Box::pin(async move { log::before(&mut connection, before).await })).await?;
     let json = older.before.map_or("/api/v1/events".to_owned(), |before| format!("/api/v1/events?before={before}"));
     let older = events.last().filter(|_| events.len() == 100).map(|event| event.event);
     let page = visitor.page("admin", visitor.language.words().data_and_admin.events, json);

@@ -52,7 +52,7 @@ struct ListPage {
 
 async fn list(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
     let campaigns =
-        app.read(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
+        app.report(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
     let page = visitor.page("campaigns", visitor.language.words().main.campaigns, "/api/v1/campaigns");
     show(&ListPage { page, campaigns })
 }
@@ -86,7 +86,7 @@ struct Available {
 
 impl Available {
     fn of(progress: &Progress) -> Self {
-        let (state, phase) = (progress.state.as_str(), progress.phase.as_str());
+        let (state, phase) = (progress.state.name(), progress.phase.name());
         let is_alive = matches!(state, "running" | "paused" | "stuck");
         let last = progress.strength.last();
         Self {
@@ -107,7 +107,7 @@ impl Available {
 fn find(name: &str, app: &App) -> impl Future<Output = ApiResult<Progress>> + Send {
     let (name, app) = (CampaignKey::from(name.to_owned()), app.clone());
     async move {
-        let found = app.read(move |mut connection| {
+        let found = app.report(move |mut connection| {
             let name = name.clone();
             Box::pin(async move { campaign::progress(&mut connection, &name).await })
         });
@@ -159,8 +159,8 @@ async fn shown(app: &App, visitor: &Visitor, name: &str, rollback_fault: Option<
 fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
     let (language, words) = (visitor.language, &visitor.language.words().campaigns);
     let phases = ["collecting", "training", "gating"];
-    let here = phases.iter().position(|phase| *phase == progress.phase).unwrap_or(0);
-    let is_over = matches!(progress.state.as_str(), "stopped" | "complete");
+    let here = phases.iter().position(|phase| progress.phase == *phase).unwrap_or(0);
+    let is_over = matches!(progress.state.name(), "stopped" | "complete");
     let last = |of: fn(&campaign::Generation) -> Option<i64>| progress.generations.iter().find_map(of);
     let times = [last(|it| it.collecting), last(|it| it.training), last(|it| it.gating)];
     let since = visitor.now.0 - progress.phase_since;
@@ -187,7 +187,7 @@ fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
             match index {
                 0 => format!("{} · {time}", format::percent(progress.positions, progress.wanted_positions)),
                 1 => match &progress.training {
-                    Some(training) => format!("{} · {time}", state(language, &training.state)),
+                    Some(training) => format!("{} · {time}", state(language, training.state.name())),
                     None => time,
                 },
                 _ => match &progress.gate {
@@ -309,7 +309,7 @@ async fn command(State(app): State<App>, Path(name): Path<String>, form: Form<Co
     let Form(visitor, CommandForm { command, changed }) = form;
     let by = Some(visitor.must_be(Role::Maintainer)?.account);
     let campaign = CampaignKey::from(name.clone());
-    app.run(CommandCampaign { campaign, command, seen: Some(changed), by }).await?;
+    app.run(CommandCampaign::prepare(&app.store, campaign, command, Some(changed), by).await?).await?;
     Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
 }
 

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
 use coordinator_core::{
     games::{self, Kept, ListedShard, PAGE},
+    model::{JobId, JobKind},
     timed,
 };
 use protocol::api::work::Role;
@@ -55,14 +56,14 @@ struct ShardLine {
 /// A filter of the list of shards.
 #[derive(Deserialize)]
 struct OfJob {
-    job: Option<i64>,
+    job: Option<JobId>,
     before: Option<i64>,
 }
 
 async fn list(State(app): State<App>, Query(of): Query<OfJob>, visitor: Visitor) -> ApiResult<Response> {
     let sees_all = visitor.is(Role::Trainer);
     let found = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move { games::shards(&mut connection, sees_all, of.job, of.before).await })
         })
         .await?;
@@ -98,8 +99,8 @@ fn line(shard: &ListedShard, language: Language) -> ShardLine {
         positions: shard.positions,
         outcomes: counts(&shard.outcomes),
         reasons: counts(&shard.reasons),
-        is_open: shard.is_open != 0,
-        mark: if shard.kind == timed::KIND { super::words::state(language, timed::KIND) } else { String::new() },
+        is_open: shard.is_open,
+        mark: if shard.kind == JobKind::Timed { super::words::state(language, timed::KIND) } else { String::new() },
     }
 }
 
@@ -192,7 +193,7 @@ struct GamePage {
     shard: String,
     rules: &'static str,
     clock: Option<String>,
-    job: Option<i64>,
+    job: Option<JobId>,
     seed: u64,
 }
 

@@ -57,8 +57,9 @@ pub(super) fn strength(visitor: &Visitor, mut points: Vec<Point>) -> Strength {
 
 async fn home(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
     let now = app.clock.now();
-    let mut overview =
-        app.read(move |mut connection| Box::pin(async move { overview::overview(&mut connection, now).await })).await?;
+    let mut overview = app
+        .report(move |mut connection| Box::pin(async move { overview::overview(&mut connection, now).await }))
+        .await?;
     let strength = strength(&visitor, std::mem::take(&mut overview.strength));
     let page = visitor.page("home", visitor.server.clone(), "/api/v1/overview").charted();
     let current = overview.campaigns.iter().find_map(|campaign| {

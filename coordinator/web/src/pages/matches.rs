@@ -9,7 +9,7 @@ use axum::{
     routing::get,
 };
 use coordinator_core::{
-    model::Refusal,
+    model::{JobId, Refusal},
     reports::matches::{self, Line, Match, Openings},
     store::StoreError,
     timed,
@@ -63,7 +63,7 @@ struct MatchPage {
 #[template(path = "match_openings.html")]
 struct OpeningsPage {
     page: Page,
-    job: i64,
+    job: JobId,
     openings: Openings,
     parts: Parts,
 }
@@ -122,7 +122,7 @@ impl Page {
 async fn list(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let number = i64::from(part.page);
     let matches =
-        app.read(move |mut connection| Box::pin(async move { matches::list(&mut connection, number).await })).await?;
+        app.report(move |mut connection| Box::pin(async move { matches::list(&mut connection, number).await })).await?;
     let json = format!("/api/v1/matches?page={number}");
     let page = visitor.page("matches", visitor.language.words().main.matches, json);
     let after = (matches.len() as i64 == matches::PAGE).then_some(part.page.saturating_add(1));
@@ -137,7 +137,7 @@ struct CountingPage {
     page: Page,
 }
 
-fn counting(visitor: &Visitor, job: i64) -> ApiResult<Response> {
+fn counting(visitor: &Visitor, job: JobId) -> ApiResult<Response> {
     const REFRESH_SECONDS: HeaderValue = HeaderValue::from_static("2");
     let title = fill(visitor.language.words().boards.live_pair, job);
     let mut response =
@@ -146,7 +146,7 @@ fn counting(visitor: &Visitor, job: i64) -> ApiResult<Response> {
     Ok(response)
 }
 
-async fn one(State(app): State<App>, visitor: Visitor, Path(job): Path<i64>) -> ApiResult<Response> {
+async fn one(State(app): State<App>, visitor: Visitor, Path(job): Path<JobId>) -> ApiResult<Response> {
     let all = match matches::details(&app, &app.pages.matches, job).await {
         Err(StoreError::Rejected(Refusal::BeingCounted)) => {
             return counting(&visitor, job);
@@ -154,7 +154,7 @@ async fn one(State(app): State<App>, visitor: Visitor, Path(job): Path<i64>) -> 
         all => all?,
     };
     // Games of an open match are hidden.
-    let pairs = match all.line.state.as_str() {
+    let pairs = match all.line.state.name() {
         "closed" => matches::openings(&app, job, 0).await.ok(),
         _ => None,
     };
@@ -209,7 +209,7 @@ async fn one(State(app): State<App>, visitor: Visitor, Path(job): Path<i64>) -> 
 async fn openings(
     State(app): State<App>,
     visitor: Visitor,
-    Path(job): Path<i64>,
+    Path(job): Path<JobId>,
     Query(part): Query<Part>,
 ) -> ApiResult<Response> {
     let openings = matches::openings(&app, job, i64::from(part.page)).await?;

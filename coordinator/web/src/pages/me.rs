@@ -82,15 +82,15 @@ async fn page(app: &App, visitor: &Visitor, part: u32, outcome: FormOutcome) -> 
     let account = session.account;
     let number = i64::from(part);
     let (total, rank, tokens, machines, deliveries) = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move {
                 let c = &mut connection;
                 let mut accounts = Accounts::on(c.reborrow());
                 let total = accounts.contribution(account, i64::MIN).await?;
                 let rank = accounts.rank(account).await?;
-                let tokens = facts::tokens(c, account.0, number).await?;
-                let machines = facts::machines(c, Some(account.0), number).await?;
-                Ok((total, rank, tokens, machines, facts::deliveries(c, account.0, number).await?))
+                let tokens = facts::tokens(c, account, number * facts::ROWS, facts::ROWS).await?;
+                let machines = facts::machines(c, Some(account), number).await?;
+                Ok((total, rank, tokens, machines, facts::deliveries(c, account, number).await?))
             })
         })
         .await?;

@@ -31,7 +31,9 @@ struct Older {
 
 async fn list(State(app): State<App>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
     let nets = app
-        .read(move |mut connection| Box::pin(async move { net::list(&mut connection, older.before, net::PAGE).await }))
+        .report(move |mut connection| {
+            Box::pin(async move { net::list(&mut connection, older.before, net::PAGE).await })
+        })
         .await?;
     let older = nets.last().filter(|_| nets.len() as i64 == net::PAGE).map(|net| net.created);
     let page = visitor.page("nets", visitor.language.words().main.nets, "/api/v1/nets");
@@ -50,7 +52,7 @@ struct NetPage {
 
 async fn one(State(app): State<App>, visitor: Visitor, Path(hash): Path<String>) -> ApiResult<Response> {
     let card = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let hash = hash.clone();
             Box::pin(async move { net::card(&mut connection, &hash).await })
         })

@@ -10,7 +10,7 @@ use axum::{
 };
 use coordinator_core::{
     clock::Time,
-    model::{Reason, Refusal, Session},
+    model::{Reason, Refusal, Session, ShardState},
 };
 use protocol::api::{problem::Code, work::Role};
 
@@ -181,8 +181,11 @@ impl Page {
 
     /// The label of a shard's state: a rejected shard differs from a rejected net.
     #[must_use]
-    pub(crate) fn shard_state_label(&self, state: &str) -> String {
-        words::state(self.visitor.language, if state == "rejected" { "rejected_shard" } else { state })
+    pub(crate) fn shard_state_label(&self, state: &ShardState) -> String {
+        words::state(
+            self.visitor.language,
+            if *state == ShardState::Rejected { "rejected_shard" } else { state.name() },
+        )
     }
 
     /// The text of an event.

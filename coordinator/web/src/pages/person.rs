@@ -49,7 +49,7 @@ async fn person(
     let now = app.clock.now();
     let viewer = visitor.session.as_ref().map(|session| (session.account, session.role >= Role::Maintainer));
     let (person, own) = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let name = name.clone();
             Box::pin(async move {
                 let c = &mut connection;
@@ -58,8 +58,8 @@ async fn person(
                 if !may {
                     return Ok((person, None));
                 }
-                let days = people::days(c, account.0, now).await?;
-                Ok((person, Some((state, days, people::machines(c, Some(account.0), i64::from(part.page)).await?))))
+                let days = people::days(c, account, now).await?;
+                Ok((person, Some((state, days, people::machines(c, Some(account), i64::from(part.page)).await?))))
             })
         })
         .await?;

@@ -103,7 +103,11 @@ pub(crate) async fn fill(bench: &Bench) {
     bench.campaign(&TEXT.replace("yangtze", "amur")).await;
     let curves = include_bytes!("../../../../nets/gen0-256-scores/curves.svg");
     let curves = bench.service.objects.put(Kind::Curves, bytes::Bytes::from_static(curves)).await.unwrap();
-    sql(bench, workers() + &generations(&curves.to_string()) + &running_match() + &odds()).await;
+    sql(
+        bench,
+        workers() + &generations(&curves.to_string()) + &running_match() + &odds() + coordinator_core::store::RECOUNT,
+    )
+    .await;
     add_events(bench).await;
 }
 

@@ -1,6 +1,11 @@
 //! Dishonest workers: their false results are detected and leave the pool, or change nothing.
 
-use coordinator_core::{matches, model::JobKind, ops::matches::CreateMatch, store::Store as _};
+use coordinator_core::{
+    matches,
+    model::{JobId, JobKind},
+    ops::matches::CreateMatch,
+    store::Store as _,
+};
 use dataset::{Header, Reason, Record, ScoredMove, delivery, shard::Shard};
 use protocol::{
     api::{
@@ -389,7 +394,8 @@ async fn bad_pairs_that_are_withheld_move_no_gate() {
     assert!(delivered > 0 && withheld > 0, "{delivered} and {withheld}");
     bench.validate().await;
     bench.step().await;
-    let standing = bench.service.store.read(move |mut c| Box::pin(async move { matches::standing(&mut c, job).await }));
+    let standing =
+        bench.service.store.read(move |mut c| Box::pin(async move { matches::standing(&mut c, JobId(job)).await }));
     let seen = standing.await.unwrap().pairs as usize;
     assert!(seen < delivered + withheld);
     assert_eq!(decision(&bench, job).await, None, "her deliveries alone decide nothing");

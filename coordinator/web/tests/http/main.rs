@@ -5,8 +5,10 @@
 
 mod bench;
 mod choosing;
+mod crowded;
 mod described;
 mod dishonest;
+mod disturbed;
 mod first_byte;
 #[path = "../../../../crates/dataset/fuzz/forge.rs"]
 mod forge;

@@ -81,6 +81,7 @@ pub(crate) async fn fill(bench: &Bench) {
         );
     }
     bench.execute(text).await;
+    bench.execute(coordinator_core::store::RECOUNT.to_owned()).await;
     bench.execute("ANALYZE".to_owned()).await;
 }
 

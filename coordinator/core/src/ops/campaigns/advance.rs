@@ -2,14 +2,16 @@
 
 use stats::Decision;
 
-use super::steps;
+use super::{
+    prepare::{Prepared, Undecided},
+    steps,
+};
 use crate::{
     events::{Event, record_event},
-    gate,
     model::{Campaign, CampaignId, CampaignState, CampaignStep, JobKind, JobState, Reason, TrainingState},
-    ops::matches::missing_audits,
+    ops::matches::MissingAudits,
     rules::campaigns::Counts,
-    store::{Operation, StoreError, Tx, counting},
+    store::{Database, Operation, StoreError, Tx, counting},
 };
 
 /// Advances a campaign by a step, if one is due; returns whether it did. Any coordinator may run it
@@ -19,9 +21,15 @@ pub struct AdvanceCampaign {
     pub campaign: CampaignId,
     /// The bench signature of the engine that new games need.
     pub bench_signature: u64,
-    /// Recent counts from [`count`](super::count), since counting takes a while and would hold up
-    /// other writes. If games were withdrawn meanwhile, a net may be trained from slightly too few.
-    pub counts: Option<Counts>,
+    /// The data of the step. If it is outdated, the step is left to the next call.
+    pub prepared: Prepared,
+}
+
+impl AdvanceCampaign {
+    /// Reads what the next step of a campaign needs.
+    pub async fn prepare(store: &Database, campaign: CampaignId, bench_signature: u64) -> Result<Self, StoreError> {
+        Ok(Self { campaign, bench_signature, prepared: Prepared::step(store, campaign.into()).await? })
+    }
 }
 
 impl Operation for AdvanceCampaign {
@@ -33,18 +41,15 @@ impl Operation for AdvanceCampaign {
         if campaign.state != CampaignState::Running {
             return Ok(false);
         }
-        let still = |counts: &Counts| (counts.generation, counts.selfplay) == (campaign.generation, campaign.selfplay);
-        let counts = match self.counts.filter(still) {
-            Some(counts) => counts,
-            None => steps::count_of(&mut tx.connection(), &campaign).await?,
-        };
+        let counts = steps::count(tx.connection(), &campaign).await?;
         let mut advanced = self.keep_playing(tx, &mut campaign, &counts).await?;
         advanced |= match campaign.phase {
-            CampaignStep::Collecting if counts.positions >= campaign.wanted_positions => {
-                steps::begin_training(tx, &mut campaign).await?;
-                true
-            }
-            CampaignStep::Collecting => false,
+            CampaignStep::Collecting => match &self.prepared.training_set {
+                Some(set) if counts.positions >= campaign.wanted_positions => {
+                    steps::begin_training(tx, &mut campaign, set).await?
+                }
+                _ => false,
+            },
             CampaignStep::Training => self.after_training(tx, &mut campaign).await?,
             CampaignStep::Gating => self.after_gate(tx, &mut campaign).await?,
         };
@@ -129,11 +134,14 @@ impl AdvanceCampaign {
             self.begin_gate(tx, campaign).await?;
             return Ok(true);
         }
+        match self.prepared.undecided {
+            Some(Undecided::Plays(undecided)) if undecided == job && state == JobState::Open => return Ok(false),
+            Some(Undecided::Audits(undecided)) if undecided == job => return Ok(false),
+            _ => {}
+        }
         let pairs = counting::pairs(&mut tx.connection(), job).await?;
+        let verdict = steps::verdict(campaign, &pairs)?;
         let plan = &campaign.plan.gate;
-        let test = campaign.plan.sprt().map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        let verdict = gate::judge(&test, plan.batch_pairs, &pairs);
-        let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
         let is_out = pairs.len() as u64 >= u64::from(plan.most_pairs);
         let reason = match verdict.decision {
             Decision::AcceptH1 => None,
@@ -152,8 +160,9 @@ impl AdvanceCampaign {
             steps::reject(tx, campaign, reason).await?;
             return Ok(true);
         }
-        if let Some(games) = missing_audits(tx, job, &verdict, plan.audit_percent).await? {
-            wait(tx, campaign, Reason::AuditsMissing { games }).await?;
+        if let Some(missing) = MissingAudits::read(&mut tx.connection(), job, &verdict, plan.audit_percent).await? {
+            missing.request(tx, job).await?;
+            wait(tx, campaign, Reason::AuditsMissing { games: missing.games }).await?;
             return Ok(false);
         }
         tx.jobs().decide(job, Some(&verdict)).await?;

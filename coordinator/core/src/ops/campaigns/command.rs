@@ -1,10 +1,10 @@
 //! Commands of maintainers.
 
-use super::steps;
+use super::{prepare::Prepared, steps};
 use crate::{
     events::{Event, record_event},
     model::{AccountId, CampaignCommand as Command, CampaignKey, JobState, Reason, Refusal},
-    store::{Operation, StoreError, Tx},
+    store::{Database, Operation, StoreError, Tx},
 };
 
 /// Executes a command.
@@ -17,6 +17,25 @@ pub struct CommandCampaign {
     pub seen: Option<i64>,
     /// The acting account.
     pub by: Option<AccountId>,
+    /// The data of `train`.
+    pub prepared: Prepared,
+}
+
+impl CommandCampaign {
+    /// Reads what the command needs.
+    pub async fn prepare(
+        store: &Database,
+        campaign: CampaignKey,
+        command: Command,
+        seen: Option<i64>,
+        by: Option<AccountId>,
+    ) -> Result<Self, StoreError> {
+        let prepared = match command {
+            Command::Train => Prepared::training(store, campaign.clone()).await?,
+            _ => Prepared::default(),
+        };
+        Ok(Self { campaign, command, seen, by, prepared })
+    }
 }
 
 impl Operation for CommandCampaign {
@@ -32,7 +51,12 @@ impl Operation for CommandCampaign {
         }
         campaign.accept(command)?;
         match command {
-            Command::Train => steps::begin_training(tx, &mut campaign).await?,
+            Command::Train => {
+                let set = self.prepared.training_set.as_ref().ok_or(Refusal::NoGames)?;
+                if !steps::begin_training(tx, &mut campaign, set).await? {
+                    return Err(Refusal::CampaignChanged.into());
+                }
+            }
             Command::Reject => steps::reject(tx, &mut campaign, Reason::GivenUp).await?,
             Command::Promote => steps::promote(tx, &mut campaign, self.by).await?,
             // The next tick reopens the jobs.

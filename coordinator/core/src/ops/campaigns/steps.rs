@@ -7,13 +7,14 @@ use serde_json::json;
 use crate::{
     clock::{HOUR, SECOND},
     events::{Event, record_event},
-    model::{AccountId, Campaign, CampaignId, JobId, JobKind, JobState, PromotionKind, Reason, Refusal, Stall},
+    gate::{self, Verdict},
+    model::{AccountId, Campaign, JobId, JobKind, JobState, PromotionKind, Reason, Refusal, Stall},
     rules::{
         campaigns::Counts,
         nets::NetEvent,
         sizing::{DEFAULT_MOVES_PER_GAME, cost_per_position},
     },
-    store::{Campaigns, Connection, Jobs, NewJob, Promotion, StoreError, Tx, counting},
+    store::{Connection, Jobs, NewJob, Promotion, StoreError, TrainingSet, Tx},
 };
 
 /// Milliseconds per active worker over which the start with a new net is spread.
@@ -22,21 +23,14 @@ const SPREAD_PER_WORKER_MS: i64 = 20;
 /// Maximum spread of the start.
 const MAX_SPREAD_MS: i64 = 600 * SECOND;
 
-/// Counts a generation for [`AdvanceCampaign`](super::AdvanceCampaign).
-pub async fn count(mut connection: Connection<'_>, campaign: CampaignId) -> Result<Counts, StoreError> {
-    let campaign = Campaigns::on(connection.reborrow()).get(&campaign.into()).await?;
-    count_of(&mut connection, &campaign).await
-}
-
-pub(super) async fn count_of(connection: &mut Connection<'_>, campaign: &Campaign) -> Result<Counts, StoreError> {
-    let (generation, selfplay) = (campaign.generation, campaign.selfplay);
-    let mut counts = Counts { generation, selfplay, ..Counts::default() };
-    for job in Jobs::on(connection.reborrow()).selfplay_of(campaign.id, generation).await? {
-        let tally = counting::tally(connection, job).await?;
-        counts.positions += tally.positions;
-        if selfplay == Some(job) {
-            (counts.games, counts.job_positions) = (tally.games, tally.positions);
-            counts.pending = counting::pending_games(connection, job).await?;
+/// Counts the current generation.
+pub(super) async fn count(connection: Connection<'_>, campaign: &Campaign) -> Result<Counts, StoreError> {
+    let mut counts = Counts::default();
+    let generation = campaign.generation;
+    for job in Jobs::on(connection).selfplay_of(campaign.id, generation..=generation).await? {
+        counts.positions += job.positions;
+        if campaign.selfplay == Some(job.id) {
+            (counts.games, counts.job_positions, counts.pending) = (job.games, job.positions, job.pending);
         }
     }
     Ok(counts)
@@ -52,18 +46,35 @@ pub(in crate::ops) async fn add_job(
     gate: Option<&Gate>,
 ) -> Result<JobId, StoreError> {
     let now = tx.now();
-    let active = tx.workers().active_since(now.after(-HOUR)).await?;
-    let spread = (active.saturating_sub(1) * SPREAD_PER_WORKER_MS).min(MAX_SPREAD_MS);
+    let max = MAX_SPREAD_MS / SPREAD_PER_WORKER_MS + 1;
+    let active = tx.workers().active_since(now.after(-HOUR), max).await?;
+    let spread = active.saturating_sub(1) * SPREAD_PER_WORKER_MS;
     let game_limit = gate.map(|gate| i64::from(gate.most_pairs) * 2);
     let nodes_per_game = cost_per_position(header) * DEFAULT_MOVES_PER_GAME;
     tx.jobs().add(now, NewJob { campaign, kind, header, gate, game_limit, nodes_per_game, spread }).await
 }
 
-/// Freezes a training set and creates a training.
-pub(super) async fn begin_training(tx: &mut Tx<'_>, campaign: &mut Campaign) -> Result<(), StoreError> {
+/// The verdict on the pairs of a campaign's gate.
+pub(super) fn verdict(campaign: &Campaign, pairs: &[u8]) -> Result<Verdict, StoreError> {
+    let test = campaign.plan.sprt().map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    let verdict = gate::judge(&test, campaign.plan.gate.batch_pairs, pairs);
+    verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))
+}
+
+/// Stores a training set and creates a training. False if the set is outdated: generations or games
+/// changed after it was read.
+pub(super) async fn begin_training(
+    tx: &mut Tx<'_>,
+    campaign: &mut Campaign,
+    set: &TrainingSet,
+) -> Result<bool, StoreError> {
     let now = tx.now();
-    let (first, generation) = (campaign.window_start(), campaign.generation);
-    let manifest = tx.nets().freeze(now, campaign.id, first, generation).await?;
+    let generation = campaign.generation;
+    let jobs = tx.jobs().selfplay_of(campaign.id, campaign.window_start()..=generation).await?;
+    if !set.is_current(campaign, &jobs) {
+        return Ok(false);
+    }
+    let manifest = tx.nets().add_training_set(now, set).await?;
     let (name, file) = (campaign.candidate_name(), "games.json".to_owned());
     let recipe = campaign.plan.recipe_for(&name, &[(file.clone(), 1)]);
     let recipe = recipe.map_err(|error| StoreError::Corrupt(format!("a recipe that is none: {error}")))?;
@@ -77,7 +88,7 @@ pub(super) async fn begin_training(tx: &mut Tx<'_>, campaign: &mut Campaign) -> 
         Event::Training { campaign: campaign.plan.name.clone(), generation, name },
     )
     .await?;
-    Ok(())
+    Ok(true)
 }
 
 /// The net that the campaign's training delivered.

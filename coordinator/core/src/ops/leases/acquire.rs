@@ -85,7 +85,7 @@ impl AcquireLease {
         {
             return Ok(Work::Games(lease));
         }
-        if let Some(work) = grant.audit(tx, self.caller.draw).await? {
+        if let Some(work) = grant.audit(tx, self.caller.draw, &self.policy).await? {
             return Ok(work);
         }
         grant.fresh(tx, &self.policy).await
@@ -156,12 +156,12 @@ impl Grant<'_> {
     }
 
     /// Grants games of another account's shard again.
-    async fn audit(&self, tx: &mut Tx<'_>, draw: u64) -> Result<Option<Work>, StoreError> {
+    async fn audit(&self, tx: &mut Tx<'_>, draw: u64, policy: &Policy) -> Result<Option<Work>, StoreError> {
         if !audits::is_auditor(draw) {
             return Ok(None);
         }
-        let now = tx.now();
-        let Some(wanted) = tx.shards().to_audit(now, self.player, draw).await? else { return Ok(None) };
+        let first_account = policy.fleet.first_account;
+        let Some(wanted) = tx.shards().to_audit(self.player, first_account, draw).await? else { return Ok(None) };
         let job = tx.jobs().lock(wanted.job).await?;
         if !tx.shards().lease_audit(wanted.id).await? {
             return Ok(Some(Work::Wait { seconds: 1, reason: "another worker was faster".to_owned() }));
@@ -192,10 +192,7 @@ impl Grant<'_> {
                 return Ok(Work::Games(lease));
             }
         }
-        let seconds = match wait.seconds {
-            Some(seconds) => seconds,
-            None => idle_seconds(tx.workers().active_since(now.after(-HOUR)).await?),
-        };
+        let seconds = wait.seconds.unwrap_or_else(|| idle_seconds(policy.fleet.workers));
         Ok(Work::Wait { seconds, reason: wait.reason })
     }
 

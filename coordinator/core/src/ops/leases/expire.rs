@@ -3,7 +3,7 @@
 use crate::{
     model::LeaseState,
     rules::segments,
-    store::{Operation, StoreError, Tx},
+    store::{DueLease, Operation, StoreError, Tx},
 };
 
 /// Ends leases whose time is over, and reopens their games and abandoned audits. Returns the number
@@ -17,8 +17,7 @@ impl Operation for ExpireLeases {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u64, StoreError> {
         let now = tx.now();
         let mut expired = 0;
-        for token in tx.leases().due(now).await? {
-            let job = tx.leases().job_of(&token).await?;
+        for DueLease { job, token, .. } in tx.leases().due(now).await? {
             tx.jobs().lock(job).await?;
             let lease = tx.leases().get(&token).await?;
             // Another coordinator may have ended it while this one waited for the lock.

@@ -52,6 +52,7 @@ impl Operation for ReceiveUpload {
         let shard = NewShard {
             hash: self.hash,
             job: job.id,
+            bench_signature: job.header.bench_signature as i64,
             lease: lease.id,
             worker: lease.worker,
             account: lease.account,

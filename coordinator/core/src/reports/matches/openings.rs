@@ -7,8 +7,10 @@ use xiangqi::notation::Notation;
 
 use crate::{
     games::{self, ReadError},
+    model::JobId,
     objects::Kind,
     service::Service,
+    store::reports::matches::{self as rows, PairShard},
 };
 
 /// The pairs of a shard.
@@ -44,20 +46,17 @@ pub struct Pair {
 /// # Errors
 ///
 /// If the match does not exist, or a store fails.
-pub async fn openings(service: &Service, job: i64, page: i64) -> Result<Openings, ReadError> {
-    let rows: Vec<(String, i64, Vec<u8>)> = service
-        .read(move |mut connection| {
+pub async fn openings(service: &Service, job: JobId, page: i64) -> Result<Openings, ReadError> {
+    let shards = service
+        .report(move |mut connection| {
             Box::pin(async move {
-                let query = "SELECT id FROM jobs WHERE id = $1 AND gate IS NOT NULL";
-                let _: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;
-                let query = "SELECT hash, first, pairs FROM shards WHERE job = $1 AND state = 'validated'
-                             AND pairs IS NOT NULL AND object = 'present' ORDER BY first, id LIMIT 2 OFFSET $2";
-                Ok(sqlx::query_as(query).bind(job).bind(page.max(0)).fetch_all(connection.raw()).await?)
+                rows::get(&mut connection, job).await?;
+                rows::shards(&mut connection, job, page).await
             })
         })
         .await?;
-    let has_more = rows.len() > 1;
-    let Some((shard, _, points)) = rows.into_iter().next() else {
+    let has_more = shards.len() > 1;
+    let Some(PairShard { hash: shard, pairs: points }) = shards.into_iter().next() else {
         return Ok(Openings { shard: None, is_open: false, pairs: Vec::new(), has_more });
     };
     let broken = |error: &dyn std::fmt::Display| {

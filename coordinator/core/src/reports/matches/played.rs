@@ -20,9 +20,12 @@ use crate::{
     clock::{SECOND, Time},
     gate,
     matches::{self, Standing},
-    model::Refusal,
+    model::{JobId, Refusal},
     service::Service,
-    store::{Connection, StoreError},
+    store::{
+        Connection, StoreError,
+        reports::matches::{self as rows, Mark},
+    },
 };
 
 /// Matches in the cache.
@@ -66,7 +69,7 @@ pub(super) struct Played {
 #[derive(Default)]
 pub struct Memory {
     /// Entries by job.
-    entries: Mutex<BTreeMap<i64, Arc<Entry>>>,
+    entries: Mutex<BTreeMap<JobId, Arc<Entry>>>,
     timeouts: ReadTimeouts,
     on_change: OnceLock<OnChange>,
 }
@@ -107,7 +110,7 @@ impl Entry {
     }
 
     /// Starts a read of the match, or joins the one under way.
-    fn read(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark, on_change: &OnChange) -> Reading {
+    fn read(self: &Arc<Self>, service: &Service, job: JobId, mark: &Mark, on_change: &OnChange) -> Reading {
         let mut reading = locked(&self.reading);
         // A read whose task died counts as over.
         if let Some(reading) = reading.as_ref().filter(|reading| reading.done.has_changed().is_ok()) {
@@ -120,7 +123,7 @@ impl Entry {
             (Arc::clone(self), service.clone(), mark.clone(), Arc::clone(on_change));
         tokio::spawn(async move {
             let at = service.clock.now();
-            let found = service.read(move |mut connection| Box::pin(async move { read(&mut connection, job).await }));
+            let found = service.report(move |mut connection| Box::pin(async move { read(&mut connection, job).await }));
             let found = found.await.map(|played| Remembered { mark, at, played: Arc::new(played) });
             let ended = found.as_ref().map(drop).map_err(ToString::to_string);
             if let Ok(remembered) = found {
@@ -139,7 +142,7 @@ impl Entry {
     async fn read_until(
         self: &Arc<Self>,
         service: &Service,
-        job: i64,
+        job: JobId,
         mark: &Mark,
         on_change: &OnChange,
     ) -> Result<(), StoreError> {
@@ -152,22 +155,6 @@ impl Entry {
                 return Ok(());
             }
         }
-    }
-}
-
-/// Change marker: it differs after every change of the match's figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Mark {
-    state: String,
-    decision: Option<String>,
-    frontier: i64,
-    /// By state: shards, games, positions, bytes.
-    totals: Vec<(String, i64, i64, i64, i64)>,
-}
-
-impl Mark {
-    fn is_large(&self) -> bool {
-        self.totals.iter().map(|(_, shards, ..)| shards).sum::<i64>() > LARGE_SHARDS
     }
 }
 
@@ -189,16 +176,17 @@ impl Memory {
     ///
     /// If the match does not exist, or has no cached figures and reading it takes long: the caller
     /// may retry.
-    pub(super) async fn read(&self, service: &Service, job: i64) -> Result<Arc<Played>, StoreError> {
-        let mark =
-            service.read(move |mut connection| Box::pin(async move { mark(&mut connection, job).await })).await?;
+    pub(super) async fn read(&self, service: &Service, job: JobId) -> Result<Arc<Played>, StoreError> {
+        let mark = service
+            .report(move |mut connection| Box::pin(async move { rows::mark(&mut connection, job).await }))
+            .await?;
         let entry = self.entry(job);
         let on_change = self.on_change.get_or_init(|| Arc::new(|| ()));
         let known = entry.known();
         let now = service.clock.now();
         if let Some(known) = &known {
             let is_young = (0..LARGE_MAX_AGE_MS).contains(&(now.0 - known.at.0));
-            if known.mark == mark || (is_young && known.mark.is_large()) {
+            if known.mark == mark || (is_young && known.mark.shards() > LARGE_SHARDS) {
                 return Ok(Arc::clone(&known.played));
             }
         }
@@ -211,7 +199,7 @@ impl Memory {
         Ok(Arc::clone(&known.played))
     }
 
-    fn entry(&self, job: i64) -> Arc<Entry> {
+    fn entry(&self, job: JobId) -> Arc<Entry> {
         let mut all = locked(&self.entries);
         if all.len() >= MAX_MATCHES && !all.contains_key(&job) {
             all.pop_first();
@@ -220,17 +208,7 @@ impl Memory {
     }
 }
 
-async fn mark(connection: &mut Connection<'_>, job: i64) -> Result<Mark, StoreError> {
-    let query = "SELECT state, decision, frontier FROM jobs WHERE id = $1 AND gate IS NOT NULL";
-    let (state, decision, frontier) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
-    let query = "SELECT state, CAST(SUM(shards) AS BIGINT), CAST(SUM(games) AS BIGINT),
-                        CAST(SUM(positions) AS BIGINT), CAST(SUM(bytes) AS BIGINT)
-                 FROM totals WHERE job = $1 GROUP BY state ORDER BY state";
-    let totals = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
-    Ok(Mark { state, decision, frontier, totals })
-}
-
-async fn read(connection: &mut Connection<'_>, job: i64) -> Result<Played, StoreError> {
+async fn read(connection: &mut Connection<'_>, job: JobId) -> Result<Played, StoreError> {
     let (standing, pairs) = matches::standing_and_pairs(connection, job).await?;
     let is_tested = standing.timed.is_none();
     // Up to the end of the test.
@@ -258,12 +236,12 @@ mod tests {
     #[test]
     fn the_cache_is_bounded() {
         let memory = Memory::default();
-        let first = memory.entry(1);
-        assert!(Arc::ptr_eq(&first, &memory.entry(1)));
+        let first = memory.entry(JobId(1));
+        assert!(Arc::ptr_eq(&first, &memory.entry(JobId(1))));
         for job in 2..200 {
-            memory.entry(job);
+            memory.entry(JobId(job));
         }
         assert_eq!(memory.entries.lock().unwrap().len(), MAX_MATCHES);
-        assert!(!Arc::ptr_eq(&first, &memory.entry(1)), "the oldest is forgotten first");
+        assert!(!Arc::ptr_eq(&first, &memory.entry(JobId(1))), "the oldest is forgotten first");
     }
 }

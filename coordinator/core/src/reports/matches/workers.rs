@@ -3,9 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sqlx::AssertSqlSafe;
 
-use crate::store::{Connection, StoreError};
+use crate::{
+    model::{AccountId, JobId, WorkerId},
+    store::{
+        Connection, StoreError,
+        reports::matches::{self as rows, NamedWorker, PlayedPairs},
+    },
+};
 
 /// Standard deviations from which a worker is an outlier.
 const OUTLIER: f64 = 3.0;
@@ -22,8 +27,8 @@ const ROWS: usize = 100;
 /// The results of a worker's pairs, without names.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tally {
-    worker: i64,
-    account: i64,
+    worker: WorkerId,
+    account: AccountId,
     pairs: i64,
     counts: [i64; 5],
     score: f64,
@@ -40,7 +45,7 @@ impl Tally {
 #[derive(Clone, Debug, Serialize)]
 pub struct Worker {
     /// The worker's id.
-    pub worker: i64,
+    pub worker: WorkerId,
     /// Name of the owner's account.
     pub account: String,
     /// The machine's name.
@@ -58,12 +63,9 @@ pub struct Worker {
 }
 
 /// The results of each worker's pairs, by number of pairs.
-pub(super) async fn tallies(connection: &mut Connection<'_>, job: i64) -> Result<Vec<Tally>, StoreError> {
-    let query = "SELECT worker, account, pairs FROM shards
-                 WHERE job = $1 AND state = 'validated' AND pairs IS NOT NULL";
-    let rows: Vec<(i64, i64, Vec<u8>)> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
-    let mut all: BTreeMap<i64, Tally> = BTreeMap::new();
-    for (worker, account, pairs) in rows {
+pub(super) async fn tallies(connection: &mut Connection<'_>, job: JobId) -> Result<Vec<Tally>, StoreError> {
+    let mut all: BTreeMap<WorkerId, Tally> = BTreeMap::new();
+    for PlayedPairs { worker, account, pairs } in rows::played(connection, job).await? {
         let new = Tally { worker, account, pairs: 0, counts: [0; 5], score: 0.5, deviation: 0.0 };
         let tally = all.entry(worker).or_insert(new);
         tally.pairs += pairs.len() as i64;
@@ -114,22 +116,16 @@ pub(super) fn page(all: &[Tally], page: usize) -> Vec<Tally> {
 
 /// Adds the current names.
 pub(super) async fn named(connection: &mut Connection<'_>, tallies: &[Tally]) -> Result<Vec<Worker>, StoreError> {
-    let list = |of: fn(&Tally) -> i64| {
-        let numbers: Vec<String> = tallies.iter().map(|tally| of(tally).to_string()).collect();
-        if numbers.is_empty() { "0".to_owned() } else { numbers.join(", ") }
+    let workers = tallies.iter().map(|tally| (tally.worker, tally.account));
+    let names = rows::names(connection, workers).await?.into_iter();
+    let names: BTreeMap<WorkerId, NamedWorker> = names.map(|named| (named.worker, named)).collect();
+    let name = |tally: &Tally, of: fn(&NamedWorker) -> &String| {
+        names.get(&tally.worker).map_or_else(String::new, |named| of(named).clone())
     };
-    // Safe SQL: the text holds integers only.
-    let query = format!("SELECT id, name FROM workers WHERE id IN ({})", list(|tally| tally.worker));
-    let machines: Vec<(i64, String)> = sqlx::query_as(AssertSqlSafe(query)).fetch_all(connection.raw()).await?;
-    let query = format!("SELECT id, name FROM accounts WHERE id IN ({})", list(|tally| tally.account));
-    let accounts: Vec<(i64, String)> = sqlx::query_as(AssertSqlSafe(query)).fetch_all(connection.raw()).await?;
-    let (machines, accounts): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        (machines.into_iter().collect(), accounts.into_iter().collect());
-    let name = |names: &BTreeMap<i64, String>, id| names.get(&id).cloned().unwrap_or_default();
     let worker = |tally: &Tally| Worker {
         worker: tally.worker,
-        account: name(&accounts, tally.account),
-        name: name(&machines, tally.worker),
+        account: name(tally, |named| &named.account),
+        name: name(tally, |named| &named.name),
         pairs: tally.pairs,
         counts: tally.counts,
         score: tally.score,
@@ -144,7 +140,14 @@ mod tests {
     use super::*;
 
     fn tally(worker: i64, counts: [i64; 5]) -> Tally {
-        Tally { worker, account: 1, pairs: counts.iter().sum(), counts, score: 0.5, deviation: 0.0 }
+        Tally {
+            worker: WorkerId(worker),
+            account: AccountId(1),
+            pairs: counts.iter().sum(),
+            counts,
+            score: 0.5,
+            deviation: 0.0,
+        }
     }
 
     #[test]
@@ -160,7 +163,7 @@ mod tests {
         compare(&mut all);
         let shown = notable(&all);
         assert_eq!(shown.len(), MAX_SHOWN + 1);
-        assert!(shown[MAX_SHOWN].worker == 400 && shown[MAX_SHOWN].deviation > 5.0, "{:?}", shown[MAX_SHOWN]);
+        assert!(shown[MAX_SHOWN].worker == WorkerId(400) && shown[MAX_SHOWN].deviation > 5.0, "{:?}", shown[MAX_SHOWN]);
         assert!(shown[..MAX_SHOWN].iter().all(|tally| !tally.is_outlier()));
         assert_eq!((page(&all, 4).len(), page(&all, 5).len()), (1, 0), "the whole list ends");
         assert_eq!((page(&all, 0).len(), page(&all, usize::MAX).len()), (ROWS, 0));

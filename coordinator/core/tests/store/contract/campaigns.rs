@@ -3,7 +3,7 @@
 use coordinator_core::{
     gate, matches,
     model::{Campaign, CampaignCommand as Command, CampaignId, JobId, NetState},
-    ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
+    ops::{campaigns::RollBackCampaign, nets::AddNet},
     store::{Campaigns, counting},
 };
 use dataset::{Digest, manifest::Manifest};
@@ -390,7 +390,7 @@ async fn matches_outside_of_campaigns_are_concluded(lab: Lab) {
     let plan = Gate { nodes: 666, most_pairs: 40, elo1: 80.0, ..Gate::default() };
     let rating = super::leases::a_match(&lab, "rating", plan).await;
     let test = super::leases::a_match(&lab, "match", plan).await;
-    let conclude = async || lab.run(ConcludeMatches).await.unwrap();
+    let conclude = async || lab.conclude().await;
     assert_eq!(conclude().await, 0);
     lab.play(judge, 3).await;
     conclude().await;

@@ -2,7 +2,7 @@
 
 use coordinator_core::{
     model::{CampaignCommand as Command, CampaignId},
-    ops::matches::{BeginRatings, ConcludeMatches},
+    ops::matches::BeginRatings,
     ratings::{self, Plan},
 };
 use protocol::api::problem::Code;
@@ -52,7 +52,7 @@ async fn champions_meet_once_and_their_strength_is_known(lab: Lab) {
     assert_eq!(strengths.len(), 3);
     lab.clock.advance(3_600_000);
     lab.play(judge, 8).await;
-    lab.run(ConcludeMatches).await.unwrap();
+    lab.conclude().await;
     let open = "SELECT COUNT(*) FROM jobs WHERE kind = 'rating' AND state = 'open'";
     assert_eq!(lab.value::<i64>(open).await, 0, "all pairs were played");
     let strengths = history(&lab, id).await;

@@ -1,6 +1,6 @@
 //! Rechecks of decided matches after a quarantine.
 
-use coordinator_core::ops::matches::{ConcludeMatches, RecheckMatches};
+use coordinator_core::ops::matches::RecheckMatches;
 use protocol::campaign::Gate;
 use stats::Decision;
 
@@ -107,7 +107,7 @@ async fn a_rating_is_played_to_its_end_again(lab: Lab) {
     let job = super::leases::a_match(&lab, "rating", plan).await;
     lab.play(judge, 2).await;
     lab.play(second, 9).await;
-    let conclude = async || lab.run(ConcludeMatches).await.unwrap();
+    let conclude = async || lab.conclude().await;
     assert_eq!(conclude().await, 1);
     quarantine(&lab, second).await;
     recheck(&lab).await;

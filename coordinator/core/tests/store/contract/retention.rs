@@ -60,6 +60,8 @@ async fn training_data_of_a_published_net_is_pinned(lab: Lab) {
     lab.clock.advance(31 * DAY);
     assert!(expire(&lab, 30).await > 0);
     assert_eq!(expire(&lab, 30).await, 0, "once is enough");
+    let kept = "SELECT COUNT(*) FROM shards WHERE object = 'expired' AND (entry IS NOT NULL OR figures IS NOT NULL)";
+    assert_eq!(lab.value::<i64>(kept).await, 0, "the details of an expired shard are summed already");
     assert!(learned.is_subset(&hashes(&lab, "selfplay", "present").await));
     assert_eq!(hashes(&lab, "match", "present").await, BTreeSet::new(), "nothing is learned from matches");
     assert_eq!(counted(&lab, gate).await, games, "what was counted stays");

@@ -2,8 +2,8 @@
 
 use coordinator_core::{
     matches,
-    model::CampaignCommand as Command,
-    ops::matches::{BeginTimedMatch, ConcludeMatches},
+    model::{CampaignCommand as Command, JobId},
+    ops::matches::BeginTimedMatch,
     timed::{self, Plan},
 };
 use dataset::{Clock, Digest, Time};
@@ -106,7 +106,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     let seed = (0..1_000).find(|&seed| truth::strength(seed) == 0).unwrap();
     let job = begin(&lab, Plan { a: Some(candidate), seed, ..plan(200) }).await.unwrap();
     lab.play(judge, 40).await;
-    let standing = op!(lab.read, [], |c| matches::standing(&mut c, job)).unwrap();
+    let standing = op!(lab.read, [], |c| matches::standing(&mut c, JobId(job))).unwrap();
     let said = serde_json::to_value(&standing).unwrap();
     assert_eq!((standing.pairs, standing.verdict.pairs), (200, 200), "all pairs are in the counts");
     assert!(standing.verdict.llr > standing.verdict.bounds.1, "a test would have decided: {said}");
@@ -115,7 +115,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     let elo = said["timed"]["elo"]["elo_low"].as_f64().unwrap();
     assert!(elo > 0.0, "{said}");
 
-    assert_eq!(lab.run(ConcludeMatches).await.unwrap(), 1);
+    assert_eq!(lab.conclude().await, 1);
     assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "closed");
     let decision: String = lab.value(&format!("SELECT decision FROM jobs WHERE id = {job}")).await;
     assert!(decision.contains("\"continue\""), "{decision}");

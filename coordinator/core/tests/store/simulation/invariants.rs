@@ -19,6 +19,7 @@ pub(super) struct JobRow {
     pub(super) kind: String,
     pub(super) state: String,
     pub(super) frontier: i64,
+    pub(super) settled_games: i64,
     pub(super) header: String,
     pub(super) gate: Option<String>,
     pub(super) decision: Option<String>,
@@ -59,6 +60,7 @@ pub(super) struct ShardRow {
     pub(super) state: String,
     pub(super) audit: String,
     pub(super) audited_games: i64,
+    pub(super) held_games: i64,
     pub(super) validated: Option<i64>,
 }
 
@@ -95,12 +97,13 @@ impl ShardRow {
 impl World {
     pub(super) async fn picture(&self) -> Picture {
         let lab = self.lab();
-        let jobs = "SELECT id, kind, state, frontier, header, gate, decision, game_limit FROM jobs ORDER BY id";
+        let jobs =
+            "SELECT id, kind, state, frontier, settled_games, header, gate, decision, game_limit FROM jobs ORDER BY id";
         let segments = "SELECT job, first, games, state, lease, shard FROM segments ORDER BY job, first";
         let leases: Vec<LeaseRow> =
             lab.rows("SELECT id, token, job, kind, state, first, games, audited FROM leases").await;
         let shards = "SELECT id, hash, job, lease, account, first, games, state, audit,
-                             audited_games, validated FROM shards";
+                             audited_games, held_games, validated FROM shards";
         let shards: Vec<ShardRow> = lab.rows(shards).await;
         let comparisons = "SELECT left_shard, right_shard, first, games, state FROM comparisons";
         Picture {
@@ -180,6 +183,16 @@ impl World {
             let games: i64 = held.map(|segment| segment.games).sum();
             let tally = lab.tally(id).await;
             assert_eq!((tally.games, tally.positions), (games, games * POSITIONS as i64), "job {id}");
+            let held = |shard: &ShardRow| {
+                let own = picture.segments.iter().filter(|segment| segment.shard == Some(shard.id));
+                own.map(|segment| segment.games).sum::<i64>()
+            };
+            let mut settled = 0;
+            for shard in picture.shards.values().filter(|shard| shard.job == id) {
+                assert_eq!(shard.held_games, held(shard), "{shard:?}");
+                settled += if shard.state == "received" { 0 } else { shard.held_games };
+            }
+            assert_eq!(job.settled_games, settled, "job {id}");
             if job.gate.is_some() {
                 let pairs = op!(lab.read, [], |c| counting::pairs(&mut c, JobId(id))).expect("it can be counted");
                 assert_eq!(pairs, self.pairs(picture, id), "job {id}");

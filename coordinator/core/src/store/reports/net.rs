@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::matches::{self, Line};
 use crate::{
-    model::Reason,
+    model::{NetState, Reason},
     store::{Connection, StoreError},
 };
 
@@ -20,7 +20,7 @@ pub struct Net {
     /// Name, for people.
     pub name: String,
     /// State: base, candidate, promoted, rejected, disputed, `rolled_back`.
-    pub state: String,
+    pub state: NetState,
     /// Name of the campaign that trained it; none for an added net.
     pub campaign: Option<String>,
     /// Generation of the campaign; none for an added net.
@@ -81,7 +81,21 @@ pub struct Relative {
     /// Name, for people.
     pub name: String,
     /// State, as in [`Net::state`].
-    pub state: String,
+    pub state: NetState,
+}
+
+#[derive(sqlx::FromRow)]
+struct Ancestor {
+    net: String,
+    name: String,
+    state: NetState,
+    parent: Option<String>,
+}
+
+#[derive(sqlx::FromRow)]
+struct Trained {
+    recipe: String,
+    curves: Option<String>,
 }
 
 /// The columns of a [`Net`].
@@ -114,8 +128,8 @@ pub async fn card(connection: &mut Connection<'_>, hash: &str) -> Result<Card, S
     let manifest: Option<Value> = manifest.and_then(|text| serde_json::from_str(&text).ok());
     let query = "SELECT recipe, curves FROM trainings WHERE candidate = $1 ORDER BY id DESC LIMIT 1";
     let query = sqlx::query_as(query).bind(hash.to_owned());
-    let training: Option<(String, Option<String>)> = query.fetch_optional(connection.raw()).await?;
-    let (mut recipe, curves) = training.map_or((None, None), |(recipe, curves)| (Some(recipe), curves));
+    let training: Option<Trained> = query.fetch_optional(connection.raw()).await?;
+    let (mut recipe, curves) = training.map_or((None, None), |Trained { recipe, curves }| (Some(recipe), curves));
     if recipe.is_none() {
         let text = manifest.as_ref().and_then(|manifest| manifest.pointer("/recipe/text")?.as_str());
         recipe = text.map(ToOwned::to_owned);
@@ -150,8 +164,8 @@ async fn ancestors(connection: &mut Connection<'_>, parent: Option<String>) -> R
     while let Some(hash) = next.take() {
         let query = "SELECT hash AS net, name, state, parent FROM nets WHERE hash = $1";
         let query = sqlx::query_as(query).bind(hash);
-        let row: Option<(String, String, String, Option<String>)> = query.fetch_optional(connection.raw()).await?;
-        let Some((net, name, state, parent)) = row else { break };
+        let row: Option<Ancestor> = query.fetch_optional(connection.raw()).await?;
+        let Some(Ancestor { net, name, state, parent }) = row else { break };
         // Families have no cycles, but a corrupt database must not hang a page.
         if line.len() as i64 >= MAX_RELATIVES || line.iter().any(|known| known.net == net) {
             break;

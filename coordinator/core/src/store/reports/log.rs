@@ -1,12 +1,17 @@
 //! The event log, as administrators read it.
 
-use crate::store::{Connection, StoreError};
+use serde::Serialize;
+
+use crate::{
+    model::EventId,
+    store::{Connection, StoreError},
+};
 
 /// An event with its author.
-#[derive(sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct LoggedEvent {
     /// Primary key of the row.
-    pub event: i64,
+    pub event: EventId,
     /// Milliseconds since 1970.
     pub at: i64,
     /// A stable identifier.
@@ -18,6 +23,7 @@ pub struct LoggedEvent {
     /// One sentence for people.
     pub text: String,
     /// Its parameters as JSON.
+    #[serde(skip)]
     pub data: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     clock::{HOUR, Time},
+    model::ShardState,
     store::{Connection, Shards, StoreError},
 };
 
@@ -31,7 +32,7 @@ pub struct Counts {
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct Uploads {
     /// The state.
-    pub state: String,
+    pub state: ShardState,
     /// Number of shards.
     pub shards: i64,
     /// Number of games.

@@ -3,9 +3,11 @@
 use serde::Serialize;
 use stats::{Counts, EloEstimate};
 
+use super::workers::{Active, active_now};
 use crate::{
     clock::{HOUR, Time},
     gate::Verdict,
+    model::{CampaignId, CampaignState, CampaignStep, EventId, JobId, PromotionKind},
     store::{Connection, StoreError},
 };
 
@@ -46,9 +48,9 @@ pub struct Running {
     /// Name of the campaign.
     pub name: String,
     /// State: running, paused, stuck, stopped, complete.
-    pub state: String,
+    pub state: CampaignState,
     /// Phase: collecting, training, gating.
-    pub phase: String,
+    pub phase: CampaignStep,
     /// Number of the current generation.
     pub generation: i64,
     /// The hash of the champion; none for the plain evaluation.
@@ -71,11 +73,11 @@ pub struct Point {
     /// The net's name, for people.
     pub name: String,
     /// Kind: gate, hand, rollback.
-    pub kind: String,
+    pub kind: PromotionKind,
     /// Time of the promotion, in milliseconds since 1970.
     pub at: i64,
     /// Id of the gate's match, if there was one.
-    pub job: Option<i64>,
+    pub job: Option<JobId>,
     /// Elo over the previous net, from the gate's games.
     pub gain: Option<EloEstimate>,
     /// Elo over the campaign's first net: the sum of gains.
@@ -90,7 +92,7 @@ pub struct Point {
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct PublicEvent {
     /// The event's id.
-    pub event: i64,
+    pub event: EventId,
     /// Time, in milliseconds since 1970.
     pub at: i64,
     /// Kind of the event, such as `promotion`.
@@ -115,11 +117,9 @@ pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Result<Over
                         CAST(COALESCE(SUM(positions), 0) AS BIGINT) AS positions
                  FROM totals WHERE state = 'validated'";
     let total = sqlx::query_as(query).fetch_one(connection.raw()).await?;
-    let query = "SELECT COUNT(*), CAST(COALESCE(SUM(threads), 0) AS BIGINT) FROM workers WHERE last_seen > $1";
-    let query = sqlx::query_as(query).bind(now.0 - HOUR / 6);
-    let (workers, threads) = query.fetch_one(connection.raw()).await?;
+    let Active { workers, threads } = active_now(connection, now).await?;
     let query = "SELECT campaign FROM promotions ORDER BY id DESC LIMIT 1";
-    let last: Option<i64> = sqlx::query_scalar(query).fetch_optional(connection.raw()).await?;
+    let last: Option<CampaignId> = sqlx::query_scalar(query).fetch_optional(connection.raw()).await?;
     let strength = match last {
         Some(campaign) => strength(connection, campaign).await?,
         None => Vec::new(),
@@ -139,15 +139,15 @@ pub async fn running(connection: &mut Connection<'_>, all: bool) -> Result<Vec<R
 }
 
 /// A campaign's promotions, with their strength by its gates.
-pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Result<Vec<Point>, StoreError> {
+pub async fn strength(connection: &mut Connection<'_>, campaign: CampaignId) -> Result<Vec<Point>, StoreError> {
     #[derive(sqlx::FromRow)]
     struct Row {
         campaign: String,
         net: Option<String>,
         name: Option<String>,
-        kind: String,
+        kind: PromotionKind,
         at: i64,
-        job: Option<i64>,
+        job: Option<JobId>,
         decision: Option<String>,
     }
     let query = "SELECT campaigns.name AS campaign, promotions.net AS net, nets.name AS name, promotions.kind AS kind,
@@ -162,10 +162,10 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Result<
         let gain =
             verdict.filter(|verdict| verdict.pairs > 0).map(|verdict| Counts::from(verdict.counts).logistic_elo());
         // A rollback restores the earlier net with its earlier strength.
-        let earlier = points.iter().rev().find(|point| row.kind == "rollback" && point.net == row.net);
+        let earlier = points.iter().rev().find(|point| row.kind == PromotionKind::Rollback && point.net == row.net);
         let (elo, low, high) = match (earlier, points.last(), gain) {
             (Some(earlier), ..) => (earlier.elo, earlier.low, earlier.high),
-            (None, ..) if row.kind == "rollback" => (0.0, 0.0, 0.0),
+            (None, ..) if row.kind == PromotionKind::Rollback => (0.0, 0.0, 0.0),
             (None, before, gain) => {
                 let (elo, error) = before.map_or((0.0, 0.0), |point| (point.elo, (point.high - point.low) / 2.0));
                 let own = gain.map_or(0.0, |gain| gain.error());

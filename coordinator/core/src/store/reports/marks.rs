@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::store::{Connection, StoreError};
 
 /// Change markers by topic; each is read from the end of an index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, sqlx::FromRow)]
 pub struct Marks {
     /// Campaigns and their jobs.
     pub campaigns: i64,
@@ -26,10 +26,9 @@ impl Marks {
 /// The current marks.
 pub async fn marks(connection: &mut Connection<'_>) -> Result<Marks, StoreError> {
     let query = "SELECT CAST(COALESCE((SELECT SUM(changed) FROM campaigns), 0)
-                             + COALESCE((SELECT MAX(closed) FROM jobs), 0) AS BIGINT),
+                             + COALESCE((SELECT MAX(closed) FROM jobs), 0) AS BIGINT) AS campaigns,
                         CAST(COALESCE((SELECT MAX(validated) FROM shards), 0)
-                             + COALESCE((SELECT MAX(id) FROM shards), 0) AS BIGINT),
-                        CAST(COALESCE((SELECT MAX(id) FROM events), 0) AS BIGINT)";
-    let (campaigns, games, events) = sqlx::query_as(query).fetch_one(connection.raw()).await?;
-    Ok(Marks { campaigns, games, events })
+                             + COALESCE((SELECT MAX(id) FROM shards), 0) AS BIGINT) AS games,
+                        CAST(COALESCE((SELECT MAX(id) FROM events), 0) AS BIGINT) AS events";
+    Ok(sqlx::query_as(query).fetch_one(connection.raw()).await?)
 }

@@ -3,10 +3,10 @@
 use dataset::stats::Figures as Counted;
 use serde::Serialize;
 
-use super::people::ROWS;
+use super::ROWS;
 use crate::{
     clock::Time,
-    model::{Figures, Reason},
+    model::{Figures, JobId, Reason, ShardId, ShardState},
     store::{Connection, StoreError, Totals},
 };
 
@@ -38,7 +38,7 @@ pub struct Data {
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct State {
     /// State: received, validated, rejected, disputed, quarantined.
-    pub state: String,
+    pub state: ShardState,
     /// Number of shards.
     pub shards: i64,
     /// Number of their games.
@@ -132,13 +132,13 @@ pub struct Manifest {
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Aside {
     /// Id of the shard's row.
-    pub shard: i64,
+    pub shard: ShardId,
     /// SHA-256 of its file.
     pub hash: String,
     /// State: rejected, disputed, quarantined.
-    pub state: String,
+    pub state: ShardState,
     /// Id of the job of its games.
-    pub job: i64,
+    pub job: JobId,
     /// Number of its first game in the job.
     pub first: i64,
     /// Number of games.
