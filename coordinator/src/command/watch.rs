@@ -11,7 +11,7 @@ use coordinator_core::{
     store::{Database, Store as _},
 };
 use serde_json::Value;
-use stats::{Counts, Decision, Rounded};
+use stats::{Decision, EloEstimate, Rounded};
 
 /// Polling interval of the database.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -156,12 +156,13 @@ fn decision(decided: &Value) -> Option<String> {
         Decision::AcceptH0 => "is not stronger",
         Decision::Continue => "proved nothing",
     };
-    let elo = Counts::from(verdict.counts).logistic_elo();
+    let elo: EloEstimate = serde_json::from_value(decided["elo"].clone()).ok()?;
     Some(format!(
-        "{name} {result}: {} Elo ± {} in {} pairs (from two losses to two wins {}), log-likelihood ratio {:.2} between \
+        "{name} {result}: {} Elo [{}, {}] in {} pairs (from two losses to two wins {}), log-likelihood ratio {:.2} between \
          {:.2} and {:.2}",
         Rounded { number: elo.elo, places: 0 },
-        Rounded { number: elo.error(), places: 0 },
+        Rounded { number: elo.elo_low, places: 0 },
+        Rounded { number: elo.elo_high, places: 0 },
         verdict.pairs,
         verdict.counts.cells().map(|count| count.to_string()).join(", "),
         verdict.llr,
@@ -206,8 +207,9 @@ mod tests {
             bounds: (-2.94, 2.94),
             decision: Decision::AcceptH0,
         };
-        let decided = json!({ "job": 3, "net_name": "loop-1-1", "verdict": verdict });
-        let line = "loop-1-1 is not stronger: 0 Elo ± 37 in 100 pairs (from two losses to two wins 10, 20, 40, 20, 10), \
+        let elo = EloEstimate { elo: 0.4, elo_low: -36.6, elo_high: 37.2, los: 0.5 };
+        let decided = json!({ "job": 3, "net_name": "loop-1-1", "verdict": verdict, "elo": elo });
+        let line = "loop-1-1 is not stronger: 0 Elo [-37, 37] in 100 pairs (from two losses to two wins 10, 20, 40, 20, 10), \
                     log-likelihood ratio -2.96 between -2.94 and 2.94";
         assert_eq!(decision(&decided).as_deref(), Some(line));
         assert_eq!(decision(&Value::Null), None);

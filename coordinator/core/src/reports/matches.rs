@@ -11,8 +11,9 @@ use sqlx::AssertSqlSafe;
 use stats::{EloEstimate, Outlook};
 
 use crate::{
-    gate::Verdict,
+    gate::{Decided, Verdict},
     matches::Standing,
+    model::JobKind,
     service::Service,
     store::{Connection, StoreError},
     timed,
@@ -44,10 +45,20 @@ pub struct Line {
     pub opponent_name: Option<String>,
     /// The verdict with which the match was closed; none before.
     pub verdict: Option<Verdict>,
+    /// The Elo of the verdict's pairs; none before, and in matches of older versions.
+    pub elo: Option<EloEstimate>,
     /// Begin, in milliseconds since 1970.
     pub created: i64,
     /// End, in milliseconds since 1970; none while it runs.
     pub closed: Option<i64>,
+}
+
+impl Line {
+    /// Whether a sequential test ends it.
+    #[must_use]
+    pub fn is_sequential(&self) -> bool {
+        self.kind == JobKind::Match.name()
+    }
 }
 
 #[derive(sqlx::FromRow)]
@@ -67,6 +78,7 @@ struct Row {
 
 impl From<Row> for Line {
     fn from(row: Row) -> Self {
+        let decided: Option<Decided> = row.decision.and_then(|text| serde_json::from_str(&text).ok());
         Self {
             job: row.id,
             unprovable: row.kind == timed::KIND,
@@ -77,7 +89,8 @@ impl From<Row> for Line {
             net_name: row.net_name,
             opponent: row.opponent,
             opponent_name: row.opponent_name,
-            verdict: row.decision.and_then(|text| serde_json::from_str(&text).ok()),
+            verdict: decided.map(|decided| decided.verdict),
+            elo: decided.and_then(|decided| decided.elo),
             created: row.created,
             closed: row.closed,
         }
@@ -134,9 +147,9 @@ pub struct Match {
     pub hypotheses: (f64, f64),
     /// Maximum number of pairs.
     pub most_pairs: i64,
-    /// Elo of the pairs in the test.
+    /// Elo of the evaluated pairs.
     pub elo: Option<EloEstimate>,
-    /// Expected number of further games.
+    /// Expected number of further games, while the match is played.
     pub outlook: Option<Outlook>,
     /// The log-likelihood ratio by number of pairs.
     pub curve: Vec<(u64, f64)>,
@@ -169,12 +182,12 @@ pub async fn details(service: &Service, memory: &Memory, job: i64) -> Result<Mat
                 let header: Header = serde_json::from_str(&header).map_err(broken)?;
                 let shown = workers::notable(&played.workers);
                 Ok(Match {
-                    line: row.into(),
                     standing: played.standing.clone(),
                     hypotheses: (gate.elo0, gate.elo1),
                     most_pairs: i64::from(gate.most_pairs),
                     elo: played.elo,
-                    outlook: played.outlook,
+                    outlook: played.outlook.filter(|_| row.closed.is_none()),
+                    line: row.into(),
                     curve: played.curve.clone(),
                     workers: workers::named(c, &shown).await?,
                     worker_count: played.workers.len(),

@@ -1,11 +1,12 @@
 //! The home page's data: current work, its speed, and the strength reached.
 
 use serde::Serialize;
-use stats::{Counts, EloEstimate};
+use stats::EloEstimate;
 
 use crate::{
     clock::{HOUR, Time},
-    gate::Verdict,
+    gate::Decided,
+    matches,
     store::{Connection, StoreError},
 };
 
@@ -158,9 +159,8 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Result<
     let rows: Vec<Row> = sqlx::query_as(query).bind(campaign).fetch_all(connection.raw()).await?;
     let mut points: Vec<Point> = Vec::new();
     for row in rows {
-        let verdict = row.decision.and_then(|text| serde_json::from_str::<Verdict>(&text).ok());
-        let gain =
-            verdict.filter(|verdict| verdict.pairs > 0).map(|verdict| Counts::from(verdict.counts).logistic_elo());
+        let decided = row.decision.and_then(|text| serde_json::from_str::<Decided>(&text).ok());
+        let gain = decided.and_then(|decided| decided.elo.or_else(|| matches::elo(None, decided.verdict.counts)));
         // A rollback restores the earlier net with its earlier strength.
         let earlier = points.iter().rev().find(|point| row.kind == "rollback" && point.net == row.net);
         let (elo, low, high) = match (earlier, points.last(), gain) {

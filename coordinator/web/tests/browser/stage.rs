@@ -247,7 +247,7 @@ fn generations(curves: &str) -> String {
         );
         let job = 285 + generation;
         let played = pairs(4_000, 7 + generation as u64, [12, 9, 8, 7, 6, 4][generation as usize]);
-        let verdict = gate::judge(&test, campaign.gate.batch_pairs, &played).unwrap();
+        let verdict = gate::judge(&test, &campaign.gate, &played).unwrap();
         let decision = serde_json::to_string(&verdict).unwrap();
         let (state, decision, closed) = if is_last {
             ("open", "NULL".to_owned(), "NULL".to_owned())

@@ -5,7 +5,8 @@ use stats::Decision;
 use super::steps;
 use crate::{
     events::{Event, record_event},
-    gate,
+    gate::{self, Decided},
+    matches,
     model::{Campaign, CampaignId, CampaignState, CampaignStep, JobKind, JobState, Reason, TrainingState},
     ops::matches::missing_audits,
     rules::campaigns::Counts,
@@ -132,7 +133,7 @@ impl AdvanceCampaign {
         let pairs = counting::pairs(&mut tx.connection(), job).await?;
         let plan = &campaign.plan.gate;
         let test = campaign.plan.sprt().map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        let verdict = gate::judge(&test, plan.batch_pairs, &pairs);
+        let verdict = gate::judge(&test, plan, &pairs);
         let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
         let is_out = pairs.len() as u64 >= u64::from(plan.most_pairs);
         let reason = match verdict.decision {
@@ -147,8 +148,9 @@ impl AdvanceCampaign {
             }
         };
         tx.jobs().set_state(now, job, JobState::Closed).await?;
+        let decided = Decided { verdict, elo: matches::elo(Some(&test), verdict.counts) };
         if let Some(reason) = reason {
-            tx.jobs().decide(job, Some(&verdict)).await?;
+            tx.jobs().decide(job, Some(&decided)).await?;
             steps::reject(tx, campaign, reason).await?;
             return Ok(true);
         }
@@ -156,7 +158,7 @@ impl AdvanceCampaign {
             wait(tx, campaign, Reason::AuditsMissing { games }).await?;
             return Ok(false);
         }
-        tx.jobs().decide(job, Some(&verdict)).await?;
+        tx.jobs().decide(job, Some(&decided)).await?;
         steps::promote(tx, campaign, None).await?;
         Ok(true)
     }

@@ -4,7 +4,7 @@ use stats::Decision;
 
 use crate::{
     matches,
-    model::{JobKind, JobState},
+    model::JobState,
     store::{Operation, StoreError, Tx},
 };
 
@@ -24,9 +24,8 @@ impl Operation for ConcludeMatches {
                 continue;
             }
             let (standing, _) = matches::standing_of(&mut tx.connection(), &found).await?;
-            let is_decided = found.kind == JobKind::Match && standing.verdict.decision != Decision::Continue;
-            if is_decided || matches::is_out(&found, &standing) {
-                tx.jobs().decide(job, Some(&standing.verdict)).await?;
+            if standing.verdict.decision != Decision::Continue || matches::is_out(&found, &standing) {
+                tx.jobs().decide(job, Some(&standing.decided())).await?;
                 tx.jobs().set_state(now, job, JobState::Closed).await?;
                 concluded += 1;
             }

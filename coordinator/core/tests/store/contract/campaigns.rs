@@ -38,6 +38,8 @@ cases! {
     another_engine_begins_anew
     two_coordinators_take_each_step_once
     matches_outside_of_campaigns_are_concluded
+    a_match_of_fixed_length_counts_all_of_its_pairs
+    the_last_pairs_of_a_test_count
 }
 
 /// A net whose match has a seed of the wanted strength.
@@ -86,7 +88,7 @@ pub(super) async fn verdict(lab: &Lab, job: i64) -> (gate::Verdict, gate::Verdic
     let plan: String = lab.value(&format!("SELECT gate FROM jobs WHERE id = {job}")).await;
     let plan: Gate = serde_json::from_str(&plan).unwrap();
     let pairs = op!(lab.read, [], |c| counting::pairs(&mut c, JobId(job))).unwrap();
-    let again = gate::judge(&matches::test_of(&plan).unwrap(), plan.batch_pairs, &pairs).unwrap();
+    let again = gate::judge(&matches::test_of(&plan).unwrap(), &plan, &pairs).unwrap();
     (serde_json::from_str(&decision).unwrap(), again)
 }
 
@@ -399,8 +401,43 @@ async fn matches_outside_of_campaigns_are_concluded(lab: Lab) {
     conclude().await;
     for job in [rating, test] {
         assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "closed");
-        let (said, again) = verdict(&lab, job).await;
-        assert_eq!(said, again);
     }
+    let (said, again) = verdict(&lab, test).await;
+    assert_eq!(said, again);
     assert_eq!(counted(&lab, rating).await.0, 80, "a rating match is played to its end");
+}
+
+/// A match whose candidate has this strength, played to its end. Returns the verdict, and the scores
+/// of all pairs.
+async fn finished(lab: &Lab, kind: &str, plan: Gate, strength: usize) -> (gate::Verdict, Vec<u8>) {
+    let judge = lab.judge(&format!("judge-{kind}-{}", plan.most_pairs)).await;
+    let seed = (1..100).find(|seed| truth::strength(*seed) == strength).unwrap();
+    let header = plan.header(xiangqi::rules::RuleSet::Cxr, SIGNATURE, Some(net(1)), None, seed);
+    let job = lab.create_match(kind, header.clone(), plan).await;
+    lab.clock.advance(1_000);
+    lab.play(judge, plan.most_pairs).await;
+    lab.run(ConcludeMatches).await.unwrap();
+    let decision: String = lab.value(&format!("SELECT decision FROM jobs WHERE id = {job}")).await;
+    let decided: gate::Decided = serde_json::from_str(&decision).unwrap();
+    assert!(decided.elo.is_some(), "{decision}");
+    let games: Vec<_> = (0..u64::from(plan.most_pairs) * 2).map(|number| truth::game(&header, number)).collect();
+    (decided.verdict, truth::pairs(&games))
+}
+
+async fn a_match_of_fixed_length_counts_all_of_its_pairs(lab: Lab) {
+    lab.run(AddNet { net: new_net(net(1), NetState::Base) }).await.unwrap();
+    for pairs in [4, 12, 32, 64] {
+        let plan = Gate { nodes: 666, most_pairs: pairs, elo1: 80.0, ..Gate::default() };
+        let (verdict, played) = finished(&lab, "rating", plan, 1).await;
+        let found = (verdict.pairs, verdict.counts, verdict.decision);
+        assert_eq!(found, (u64::from(pairs), gate::counts(&played), Decision::Continue));
+    }
+}
+
+async fn the_last_pairs_of_a_test_count(lab: Lab) {
+    lab.run(AddNet { net: new_net(net(1), NetState::Base) }).await.unwrap();
+    // Hypotheses so close to each other that 20 pairs decide nothing.
+    let plan = Gate { nodes: 666, most_pairs: 20, elo1: 1.0, ..Gate::default() };
+    let (verdict, played) = finished(&lab, "match", plan, 2).await;
+    assert_eq!((verdict.pairs, verdict.counts), (20, gate::counts(&played)));
 }
