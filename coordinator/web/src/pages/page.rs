@@ -161,10 +161,18 @@ impl Page {
         self.visitor.link(path)
     }
 
-    /// The same page in the other language.
+    /// The same page in the other language, and then also the page that follows it.
     #[must_use]
     pub(crate) fn translated(&self) -> String {
-        format!("/{}{}", self.visitor.language.other().code(), self.visitor.rest)
+        let (language, rest) = (self.visitor.language, &self.visitor.rest);
+        let address = |rest: &str| format!("/{}{rest}", language.other().code());
+        let Some((path, query)) = rest.split_once('?') else { return address(rest) };
+        let Ok(mut query) = serde_urlencoded::from_str::<Vec<(String, String)>>(query) else { return address(rest) };
+        for (_, next) in query.iter_mut().filter(|(name, _)| name == "next") {
+            let own = next.strip_prefix(&self.link("")).filter(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+            *next = own.map_or_else(|| next.clone(), address);
+        }
+        address(&serde_urlencoded::to_string(query).map_or_else(|_| rest.clone(), |query| format!("{path}?{query}")))
     }
 
     /// The address of a style or script.

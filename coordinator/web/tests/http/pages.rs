@@ -192,6 +192,16 @@ async fn sessions_begin_and_end_and_belong_to_one_visitor() {
     ann.cookies.insert("chuhe_session".to_owned(), cookie);
     let back = ann.get("/en/me").await;
     assert_eq!((back.status, back.header("location")), (StatusCode::SEE_OTHER, "/en/sign-in?next=%2Fen%2Fme"));
+    // Another language holds for the next page too.
+    for (from, to) in [
+        ("/en/sign-in?next=%2Fen%2Fme", "/zh/sign-in?next=%2Fzh%2Fme"),
+        ("/en/sign-in?next=/en/games?job=3", "/zh/sign-in?next=%2Fzh%2Fgames%3Fjob%3D3"),
+        ("/zh/sign-in?next=/zh", "/en/sign-in?next=%2Fen"),
+        ("/en/sign-in?next=/enough", "/zh/sign-in?next=%2Fenough"),
+    ] {
+        let text = ann.get(from).await.text;
+        assert!(text.contains(&format!("href=\"{to}\"")), "{from}: {text}");
+    }
 
     ann.cookies.clear();
     ann.sign_in("ann", PASSWORD).await;
