@@ -7,7 +7,7 @@
 
 use protocol::campaign::Gate;
 use serde::{Deserialize, Serialize};
-use stats::{Decision, EloEstimate, NoSolution, Overshoot, PairResult, Pentanomial, Sprt};
+use stats::{Counts, Decision, EloEstimate, NoSolution, Overshoot, PairResult, Pentanomial, Sprt};
 
 /// The verdict of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub struct Decided {
     pub elo: Option<EloEstimate>,
 }
 
-/// Runs the SPRT over the pairs of a match. The last batch of a match may be smaller than the others.
+/// Runs the SPRT over the pairs of a match. The last batch may be smaller than the others.
 ///
 /// # Errors
 ///
@@ -80,8 +80,8 @@ pub fn undecided(test: &Sprt, counts: Pentanomial) -> Result<Verdict, NoSolution
     Ok(Verdict { pairs: counts.pairs(), counts, llr, bounds, decision: Decision::Continue })
 }
 
-/// Returns the LLR after batches of evaluated pairs, thinned to about `max_points` and the last. Only
-/// these points are computed, since each is costly.
+/// Returns the LLR after batches of evaluated pairs, thinned to about `max_points` and the last.
+/// Only these points are computed, since each is costly.
 ///
 /// # Errors
 ///
@@ -100,6 +100,14 @@ pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8], max_points: usize) -> 
         }
     }
     Ok(curve)
+}
+
+/// The Elo of a match wherever it is shown; none before the first pair. A sequential test corrects
+/// for its early end.
+#[must_use]
+pub fn elo(test: Option<&Sprt>, counts: Pentanomial) -> Option<EloEstimate> {
+    let estimate = || test.map_or_else(|| Counts::from(counts).logistic_elo(), |test| test.estimate(counts));
+    (counts.games() > 0).then(estimate).filter(|elo| elo.elo_low.is_finite() && elo.elo_high.is_finite())
 }
 
 /// Counts the results of pairs.

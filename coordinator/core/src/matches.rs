@@ -2,7 +2,7 @@
 //! them.
 
 use protocol::campaign::Gate;
-use stats::{Counts, EloEstimate, Hypotheses, Pentanomial, Sprt};
+use stats::{EloEstimate, Hypotheses, Pentanomial, Sprt};
 
 use crate::{
     gate::{self, Decided, Verdict},
@@ -34,7 +34,7 @@ impl Standing {
     /// The Elo of the evaluated pairs; none before the first.
     #[must_use]
     pub fn elo(&self) -> Option<EloEstimate> {
-        elo(self.sequential.then_some(&self.test), self.verdict.counts)
+        gate::elo(self.sequential.then_some(&self.test), self.verdict.counts)
     }
 
     /// The verdict and its Elo, to be stored.
@@ -42,14 +42,6 @@ impl Standing {
     pub fn decided(&self) -> Decided {
         Decided { verdict: self.verdict, elo: self.elo() }
     }
-}
-
-/// The Elo of a match wherever it is shown; none before the first pair. A sequential test corrects
-/// for its early end.
-#[must_use]
-pub fn elo(test: Option<&Sprt>, counts: Pentanomial) -> Option<EloEstimate> {
-    let estimate = || test.map_or_else(|| Counts::from(counts).logistic_elo(), |test| test.estimate(counts));
-    (counts.games() > 0).then(estimate).filter(|elo| elo.elo_low.is_finite() && elo.elo_high.is_finite())
 }
 
 /// Returns the SPRT of a gate.

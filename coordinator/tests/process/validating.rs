@@ -122,9 +122,9 @@ async fn with_uploads(folder: &std::path::Path, leases: usize) -> Place {
 
 const WAITING: &str = "SELECT COUNT(*) FROM shards WHERE state = 'received'";
 
-/// The claim of a validator that was killed is long, and nobody else validates.
+/// Claims are long, and a killed validator's must not be waited for.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_restarted_validator_takes_up_what_the_killed_one_had_claimed() {
+async fn a_restarted_validator_takes_up_the_claims_of_the_killed_one() {
     let folder = tempfile::tempdir().unwrap();
     let place = with_uploads(folder.path(), 2).await;
     let store = Database::open(&place.database, None).await.unwrap();

@@ -5,8 +5,7 @@ use stats::EloEstimate;
 
 use crate::{
     clock::{HOUR, Time},
-    gate::Decided,
-    matches,
+    gate::{self, Decided},
     store::{Connection, StoreError},
 };
 
@@ -160,7 +159,7 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Result<
     let mut points: Vec<Point> = Vec::new();
     for row in rows {
         let decided = row.decision.and_then(|text| serde_json::from_str::<Decided>(&text).ok());
-        let gain = decided.and_then(|decided| decided.elo.or_else(|| matches::elo(None, decided.verdict.counts)));
+        let gain = decided.and_then(|decided| decided.elo.or_else(|| gate::elo(None, decided.verdict.counts)));
         // A rollback restores the earlier net with its earlier strength.
         let earlier = points.iter().rev().find(|point| row.kind == "rollback" && point.net == row.net);
         let (elo, low, high) = match (earlier, points.last(), gain) {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use stats::{EloEstimate, Pentanomial};
 
 use crate::{
-    matches,
+    gate,
     model::JobId,
     store::{Connection, StoreError, counting},
 };
@@ -31,7 +31,7 @@ pub(crate) async fn result(
     counts: Pentanomial,
 ) -> Result<Option<TimedResult>, StoreError> {
     let Some(clock) = header.clock else { return Ok(None) };
-    let elo = matches::elo(None, counts);
+    let elo = gate::elo(None, counts);
     let time_losses = counting::time_losses(connection, job).await?;
     Ok(Some(TimedResult { clock, unprovable: true, elo, time_losses }))
 }

@@ -297,7 +297,6 @@ async fn an_upload_beyond_the_quota_is_rejected_while_it_arrives() {
     panic!("{used} bytes are there");
 }
 
-/// Whatever is wrong with an address or a body, the response is a problem.
 #[tokio::test]
 async fn unreadable_addresses_and_bodies_are_problems() {
     let (bench, token, _, lease) = with_lease().await;

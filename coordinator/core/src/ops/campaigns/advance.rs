@@ -6,7 +6,6 @@ use super::steps;
 use crate::{
     events::{Event, record_event},
     gate::{self, Decided},
-    matches,
     model::{Campaign, CampaignId, CampaignState, CampaignStep, JobKind, JobState, Reason, TrainingState},
     ops::matches::missing_audits,
     rules::campaigns::Counts,
@@ -148,7 +147,7 @@ impl AdvanceCampaign {
             }
         };
         tx.jobs().set_state(now, job, JobState::Closed).await?;
-        let decided = Decided { verdict, elo: matches::elo(Some(&test), verdict.counts) };
+        let decided = Decided { verdict, elo: gate::elo(Some(&test), verdict.counts) };
         if let Some(reason) = reason {
             tx.jobs().decide(job, Some(&decided)).await?;
             steps::reject(tx, campaign, reason).await?;

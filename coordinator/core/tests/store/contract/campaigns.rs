@@ -407,7 +407,7 @@ async fn matches_outside_of_campaigns_are_concluded(lab: Lab) {
     assert_eq!(counted(&lab, rating).await.0, 80, "a rating match is played to its end");
 }
 
-/// A match whose candidate has this strength, played to its end. Returns the verdict, and the scores
+/// A match whose candidate has this strength, played to its end. Returns its verdict and the scores
 /// of all pairs.
 async fn finished(lab: &Lab, kind: &str, plan: Gate, strength: usize) -> (gate::Verdict, Vec<u8>) {
     let judge = lab.judge(&format!("judge-{kind}-{}", plan.most_pairs)).await;
