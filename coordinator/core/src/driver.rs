@@ -22,7 +22,7 @@ use crate::{
     pulse::Task,
     retention,
     service::Service,
-    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError},
+    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError, Workers},
 };
 
 /// Minimum pause between ticks.
@@ -33,6 +33,9 @@ const IDLE_FACTOR: u32 = 4;
 
 /// Maximum pause between ticks.
 const MAX_PAUSE: Duration = Duration::from_secs(15);
+
+/// Workers seen within this time are the fleet, in milliseconds.
+const FLEET_MS: i64 = HOUR / 6;
 
 /// Ticks between sweeps of orphan objects.
 const TICKS_PER_SWEEP: u64 = 3_600;
@@ -83,13 +86,15 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     Ok(steps)
 }
 
-/// Updates whether self-play games are granted.
+/// Updates whether self-play games are granted, and the size of the fleet.
 async fn set_policy(service: &Service) -> Result<(), StoreError> {
-    let (backlog, disk) = service
-        .read(|mut connection| {
+    let since = service.clock.now().after(-FLEET_MS);
+    let (backlog, fleet, disk) = service
+        .read(move |mut connection| {
             Box::pin(async move {
                 let backlog = Shards::on(connection.reborrow()).backlog().await?;
-                Ok((backlog, SettingValues::on(connection).get(RecordDisk::SETTING).await?))
+                let fleet = Workers::on(connection.reborrow()).active_since(since).await?;
+                Ok((backlog, fleet, SettingValues::on(connection).get(RecordDisk::SETTING).await?))
             })
         })
         .await?;
@@ -111,6 +116,7 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
     if let Ok(mut policy) = service.policy.write() {
         policy.no_selfplay = no_selfplay;
         policy.bench_signature = Some(service.settings.bench_signature);
+        policy.fleet = Some(fleet);
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     matches as standings,
     model::{CampaignId, CampaignKey, Reason},
-    store::{Campaigns, Connection, StoreError, counting},
+    store::{Campaigns, Connection, Leases, StoreError, counting},
 };
 
 /// Events per page.
@@ -44,12 +44,17 @@ pub async fn campaign(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
     let selfplay = match row.selfplay {
         Some(job) => {
             let tally = counting::tally(connection, job).await?;
-            json!({ "job": job, "games": tally.games, "positions": tally.positions })
+            let playing = Leases::on(connection.reborrow()).playing(Some(job)).await?;
+            json!({ "job": job, "games": tally.games, "positions": tally.positions, "playing": playing })
         }
         None => Value::Null,
     };
     let gate = match row.gate {
-        Some(job) => json!({ "job": job, "standing": standings::standing(connection, job.0).await? }),
+        Some(job) => {
+            let standing = standings::standing(connection, job.0).await?;
+            let playing = Leases::on(connection.reborrow()).playing(Some(job)).await?;
+            json!({ "job": job, "standing": standing, "playing": playing })
+        }
         None => Value::Null,
     };
     let decided = matches::decided(connection, id).await?;

@@ -101,6 +101,7 @@ fn line_of(report: &Value) -> String {
         let (games, positions) = (number(report, "/selfplay/games"), number(report, "/selfplay/positions"));
         let wanted = number(report, "/wanted_positions");
         let _ = write!(line, "{games} games that count, {positions} of {wanted} positions");
+        playing(line, &report["selfplay"]["playing"]);
     };
     match report["phase"].as_str() {
         Some("training") => training(&mut line, report),
@@ -142,8 +143,17 @@ fn gate(line: &mut String, report: &Value) {
         bound(0),
         bound(1)
     );
+    playing(line, &report["gate"]["playing"]);
     if let Some(reason) = report["reason"].as_str() {
         let _ = write!(line, "; {reason}");
+    }
+}
+
+/// Tells of the games being played, by the workers' heartbeats.
+fn playing(line: &mut String, playing: &Value) {
+    let (games, finished) = (number(playing, "/games"), number(playing, "/finished"));
+    if games > 0 {
+        let _ = write!(line, "; {games} games are being played, {finished} of them finished");
     }
 }
 
@@ -185,6 +195,10 @@ mod tests {
             "wanted_positions": 5000, "selfplay": { "games": 12, "positions": 1400 }, "training": null, "gate": null,
         });
         assert_eq!(line_of(&report), "generation 0: 12 games that count, 1400 of 5000 positions");
+        report["selfplay"]["playing"] = json!({ "games": 40, "finished": 7 });
+        let line = "generation 0: 12 games that count, 1400 of 5000 positions; 40 games are being played, 7 of them \
+                    finished";
+        assert_eq!(line_of(&report), line);
         report["phase"] = json!("training");
         report["training"] = json!({ "trainer": null, "progress": null });
         assert_eq!(line_of(&report), "generation 0: candidate 1 waits for a trainer");

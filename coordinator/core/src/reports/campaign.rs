@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::overview::{self, Point};
 use crate::{
     matches::{self, Standing},
-    model::{CampaignKey, Reason},
-    store::{Campaigns, Connection, StoreError, counting},
+    model::{CampaignKey, Playing, Reason},
+    store::{Campaigns, Connection, Leases, StoreError, counting},
 };
 
 /// Generations shown, the newest.
@@ -45,6 +45,8 @@ pub struct Progress {
     pub positions: i64,
     /// Number of games collected.
     pub games: i64,
+    /// Self-play games being played.
+    pub playing: Playing,
     /// The training of the candidate, while there is one.
     pub training: Option<Training>,
     /// The candidate's match against the champion, while there is one.
@@ -81,6 +83,8 @@ pub struct Gate {
     pub job: i64,
     /// Results so far, and the verdict of the SPRT on them.
     pub standing: Standing,
+    /// Games being played.
+    pub playing: Playing,
 }
 
 /// A generation: its games, and the time that its phases took.
@@ -128,8 +132,16 @@ pub async fn progress(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
         Some(job) => counting::tally(connection, job).await?,
         None => counting::Tally::default(),
     };
+    let playing = match row.selfplay {
+        Some(job) => Leases::on(connection.reborrow()).playing(Some(job)).await?,
+        None => Playing::default(),
+    };
     let gate = match row.gate {
-        Some(job) => Some(Gate { job: job.0, standing: matches::standing(connection, job.0).await? }),
+        Some(job) => Some(Gate {
+            job: job.0,
+            standing: matches::standing(connection, job.0).await?,
+            playing: Leases::on(connection.reborrow()).playing(Some(job)).await?,
+        }),
         None => None,
     };
     let training = match row.training {
@@ -161,6 +173,7 @@ pub async fn progress(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
         wanted_positions: row.wanted_positions,
         positions: tally.positions,
         games: tally.games,
+        playing,
         training,
         gate,
         created,

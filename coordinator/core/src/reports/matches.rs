@@ -13,9 +13,9 @@ use stats::{EloEstimate, Outlook};
 use crate::{
     gate::{Decided, Verdict},
     matches::Standing,
-    model::JobKind,
+    model::{JobId, JobKind, Playing},
     service::Service,
-    store::{Connection, StoreError},
+    store::{Connection, Leases, StoreError},
     timed,
 };
 pub use openings::{Openings, openings};
@@ -145,6 +145,8 @@ pub struct Match {
     pub standing: Standing,
     /// Elo of H0 and of H1.
     pub hypotheses: (f64, f64),
+    /// Games being played.
+    pub playing: Playing,
     /// Maximum number of pairs.
     pub most_pairs: i64,
     /// Elo of the evaluated pairs.
@@ -184,6 +186,7 @@ pub async fn details(service: &Service, memory: &Memory, job: i64) -> Result<Mat
                 Ok(Match {
                     standing: played.standing.clone(),
                     hypotheses: (gate.elo0, gate.elo1),
+                    playing: Leases::on(c.reborrow()).playing(Some(JobId(job))).await?,
                     most_pairs: i64::from(gate.most_pairs),
                     elo: played.elo,
                     outlook: played.outlook.filter(|_| row.closed.is_none()),

@@ -6,7 +6,8 @@ use stats::EloEstimate;
 use crate::{
     clock::{HOUR, Time},
     gate::{self, Decided},
-    store::{Connection, StoreError},
+    model::Playing,
+    store::{Connection, Leases, StoreError},
 };
 
 /// Promotions listed, the newest.
@@ -21,6 +22,8 @@ pub struct Overview {
     pub hour: Volume,
     /// Validated in all.
     pub total: Volume,
+    /// Games being played.
+    pub playing: Playing,
     /// Machines seen within ten minutes.
     pub workers: i64,
     /// Number of threads of these machines.
@@ -118,13 +121,14 @@ pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Result<Over
     let query = "SELECT COUNT(*), CAST(COALESCE(SUM(threads), 0) AS BIGINT) FROM workers WHERE last_seen > $1";
     let query = sqlx::query_as(query).bind(now.0 - HOUR / 6);
     let (workers, threads) = query.fetch_one(connection.raw()).await?;
+    let playing = Leases::on(connection.reborrow()).playing(None).await?;
     let query = "SELECT campaign FROM promotions ORDER BY id DESC LIMIT 1";
     let last: Option<i64> = sqlx::query_scalar(query).fetch_optional(connection.raw()).await?;
     let strength = match last {
         Some(campaign) => strength(connection, campaign).await?,
         None => Vec::new(),
     };
-    Ok(Overview { campaigns, hour, total, workers, threads, strength, events: events(connection).await? })
+    Ok(Overview { campaigns, hour, total, playing, workers, threads, strength, events: events(connection).await? })
 }
 
 /// Campaigns: the active ones, or all.

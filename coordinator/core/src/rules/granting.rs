@@ -28,6 +28,8 @@ pub struct Policy {
     pub no_selfplay: Option<String>,
     /// The only bench signature allowed to play; any, if none.
     pub bench_signature: Option<u64>,
+    /// The number of active workers, to which leases are sized; unknown, if none.
+    pub fleet: Option<i64>,
 }
 
 impl Player {
@@ -172,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_stops_selfplay_alone() {
-        let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None };
+        let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None, fleet: None };
         for kind in JobKind::ALL {
             let job = OpenJob { id: JobId(1), kind: *kind, created: Time(0), spread: 0 };
             assert_eq!(job.wait(WorkerId(1), Time(1), &policy).is_some(), *kind == JobKind::Selfplay);

@@ -14,7 +14,9 @@ use super::{
 };
 use crate::{
     clock::Time,
-    model::{AccountId, JobId, JobState, Lease, LeaseId, LeaseLoad, LeaseState, LeaseToken, NewLease, WorkerId},
+    model::{
+        AccountId, JobId, JobState, Lease, LeaseId, LeaseLoad, LeaseState, LeaseToken, NewLease, Playing, WorkerId,
+    },
 };
 
 const BY_TOKEN: &str = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration,
@@ -41,6 +43,7 @@ row!(Lease {
 });
 
 row!(LeaseLoad { of_worker, of_account });
+row!(Playing { games, finished });
 
 /// An active lease and its job's header.
 pub struct LeaseWithHeader {
@@ -97,6 +100,15 @@ impl<'t> Leases<'t> {
     #[must_use]
     pub const fn on(connection: Connection<'t>) -> Self {
         Self(connection)
+    }
+
+    /// The games of active leases, of one job or of all.
+    pub async fn playing(&mut self, job: Option<JobId>) -> Result<Playing, StoreError> {
+        let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
+                            CAST(COALESCE(SUM(finished), 0) AS BIGINT) AS finished
+                     FROM leases WHERE state = 'active' AND ($1 < 0 OR job = $1)";
+        let query = sqlx::query_as(query).bind(job.map_or(-1, |job| job.0));
+        Ok(query.fetch_one(self.0.raw()).await?)
     }
 
     /// The job of a lease, which is locked before its lease is read.

@@ -25,6 +25,14 @@ impl Tx<'_> {
     }
 }
 
+impl<'t> Workers<'t> {
+    /// The workers, for a function that is no operation.
+    #[must_use]
+    pub const fn on(connection: Connection<'t>) -> Self {
+        Self(connection)
+    }
+}
+
 impl Workers<'_> {
     /// Records that a worker has sent something.
     pub async fn record_contact(&mut self, worker: WorkerId, now: Time) -> Result<(), StoreError> {

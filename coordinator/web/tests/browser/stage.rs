@@ -370,7 +370,7 @@ async fn add_events(bench: &Bench) {
     let (campaign, net) = ("yangtze".to_owned(), "00".to_owned());
     let promotion = |generation| {
         let (campaign, net, name) = (campaign.clone(), net.clone(), format!("yangtze-{generation}"));
-        Event::Promotion { campaign, net, name, generation }
+        Event::Promotion { campaign, net, name, generation, job: None }
     };
     let reason = Reason::CandidatesRejected { candidates: 3, generation: 2 };
     let events = [
@@ -378,7 +378,7 @@ async fn add_events(bench: &Bench) {
         (30, Event::Stall(Stall::Campaign { campaign: "yellow".to_owned(), reason })),
         (24, Event::Training { campaign: campaign.clone(), generation: 4, name: "yangtze-5".to_owned() }),
         (14, promotion(5)),
-        (13, Event::Gating { campaign: campaign.clone(), name: "yangtze-6".to_owned() }),
+        (13, Event::Gating { campaign: campaign.clone(), name: "yangtze-6".to_owned(), job: None }),
         (2, Event::CampaignCreated { campaign: "pearl".to_owned() }),
     ];
     for (hours, event) in events {

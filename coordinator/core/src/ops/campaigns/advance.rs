@@ -7,7 +7,7 @@ use crate::{
     events::{Event, record_event},
     gate::{self, Decided},
     model::{Campaign, CampaignId, CampaignState, CampaignStep, JobKind, JobState, Reason, TrainingState},
-    ops::matches::missing_audits,
+    ops::{live, matches::missing_audits},
     rules::campaigns::Counts,
     store::{Operation, StoreError, Tx, counting},
 };
@@ -113,9 +113,10 @@ impl AdvanceCampaign {
         let seed = campaign.gate_seed();
         let header = plan.match_header(self.bench_signature, Some(candidate), campaign.champion, seed);
         let job = steps::add_job(tx, JobKind::Match, &header, Some(campaign), Some(&plan.gate)).await?;
+        live::show_gate(&mut tx.connection(), job).await?;
         campaign.begin_gate(now, job);
         let (campaign, name) = (campaign.plan.name.clone(), tx.nets().name_of(Some(candidate)).await?);
-        record_event(&mut tx.connection(), now, None, Event::Gating { campaign, name }).await?;
+        record_event(&mut tx.connection(), now, None, Event::Gating { campaign, name, job: Some(job) }).await?;
         Ok(())
     }
 

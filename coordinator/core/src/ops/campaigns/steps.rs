@@ -64,7 +64,8 @@ pub(super) async fn begin_training(tx: &mut Tx<'_>, campaign: &mut Campaign) -> 
     let now = tx.now();
     let (first, generation) = (campaign.window_start(), campaign.generation);
     let manifest = tx.nets().freeze(now, campaign.id, first, generation).await?;
-    let (name, file) = (campaign.candidate_name(), "games.json".to_owned());
+    let trainings = tx.trainings().count_of(campaign).await?;
+    let (name, file) = (campaign.candidate_name(trainings), "games.json".to_owned());
     let recipe = campaign.plan.recipe_for(&name, &[(file.clone(), 1)]);
     let recipe = recipe.map_err(|error| StoreError::Corrupt(format!("a recipe that is none: {error}")))?;
     let manifests = json!([{ "name": file, "sha256": manifest }]).to_string();
@@ -104,7 +105,7 @@ pub(super) async fn promote(tx: &mut Tx<'_>, campaign: &mut Campaign, by: Option
         &mut tx.connection(),
         now,
         by,
-        Event::Promotion { campaign: campaign.plan.name.clone(), net, name, generation },
+        Event::Promotion { campaign: campaign.plan.name.clone(), net, name, generation, job },
     )
     .await?;
     Ok(())
@@ -115,7 +116,8 @@ pub(super) async fn reject(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Rea
     let now = tx.now();
     let net = candidate_of(tx, campaign).await?.to_string();
     tx.nets().apply(now, &net, NetEvent::Rejected, None).await?;
-    if let Some(job) = campaign.gate {
+    let job = campaign.gate;
+    if let Some(job) = job {
         tx.jobs().set_state(now, job, JobState::Closed).await?;
     }
     let stuck = campaign.reject(now);
@@ -124,7 +126,7 @@ pub(super) async fn reject(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Rea
         &mut tx.connection(),
         now,
         None,
-        Event::Rejection { campaign: campaign.plan.name.clone(), net, name, reason },
+        Event::Rejection { campaign: campaign.plan.name.clone(), net, name, reason, job },
     )
     .await?;
     match stuck {

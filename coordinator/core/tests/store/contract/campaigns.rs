@@ -2,12 +2,16 @@
 
 use coordinator_core::{
     gate, matches,
-    model::{Campaign, CampaignCommand as Command, CampaignId, JobId, NetState},
+    model::{Campaign, CampaignCommand as Command, CampaignId, JobId, NetState, Playing},
     ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
-    store::{Campaigns, counting},
+    rules::granting::Policy,
+    store::{Campaigns, Leases, counting},
 };
 use dataset::{Digest, manifest::Manifest};
-use protocol::{api::problem::Code, campaign::Gate};
+use protocol::{
+    api::{problem::Code, work::Work},
+    campaign::Gate,
+};
 use stats::Decision;
 
 use super::{cases, receiving::counted};
@@ -38,6 +42,7 @@ cases! {
     another_engine_begins_anew
     two_coordinators_take_each_step_once
     matches_outside_of_campaigns_are_concluded
+    a_gate_of_one_worker_stops_within_a_batch
     a_match_of_fixed_length_counts_all_of_its_pairs
     the_last_pairs_of_a_test_count
 }
@@ -173,6 +178,11 @@ async fn too_many_rejected_candidates_stop_the_campaign(lab: Lab) {
     lab.drive(id).await;
     let going = row(&lab, id).await;
     assert_eq!((going.state.name(), going.phase.name(), going.candidates), ("running", "training", 0));
+    let recipes = lab.rows::<(String,)>("SELECT recipe FROM trainings ORDER BY id").await;
+    let line = |recipe: &str| recipe.lines().find(|line| line.starts_with("name")).unwrap().to_owned();
+    let names: Vec<_> = recipes.iter().map(|row| line(&row.0)).collect();
+    let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+    assert!(names.len() > 2 && distinct.len() == names.len(), "no name repeats: {names:?}");
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE state = 'open'").await, 1);
 }
 
@@ -213,8 +223,7 @@ async fn audits_of_parts_are_enough(lab: Lab) {
             return;
         }
         // Each audit plays two of 120 games.
-        if let protocol::api::work::Work::Games(part) =
-            lab.request(old, &format!("{number}"), 2, ALL_AUDITS).await.unwrap()
+        if let Work::Games(part) = lab.request(old, &format!("{number}"), 2, ALL_AUDITS).await.unwrap()
             && part.terms.opponent.is_some()
         {
             lab.deliver(old, &part).await;
@@ -440,4 +449,35 @@ async fn the_last_pairs_of_a_test_count(lab: Lab) {
     let plan = Gate { nodes: 666, most_pairs: 20, elo1: 1.0, ..Gate::default() };
     let (verdict, played) = finished(&lab, "match", plan, 2).await;
     assert_eq!((verdict.pairs, verdict.counts), (20, gate::counts(&played)));
+}
+
+/// A worker alone is leased one batch at a time, so hardly a pair is played after the decision. A
+/// gate that begins is shown live, and its heartbeats are counted.
+async fn a_gate_of_one_worker_stops_within_a_batch(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, gate) = gating(&lab, judge, 0).await;
+    let shown: String = lab.value("SELECT value FROM settings WHERE name = 'live'").await;
+    assert!(shown.contains(&format!("\"job\":{gate}")), "{shown}");
+    let policy = Policy { fleet: Some(1), ..Policy::default() };
+    let batch = 4;
+    for number in 0..60 {
+        if row(&lab, id).await.phase.name() != "gating" {
+            break;
+        }
+        let work = lab.request_under(&policy, judge, &format!("gate-{number}"), 1_000, NO_AUDIT).await.unwrap();
+        let Work::Games(lease) = work else { panic!("there are pairs left") };
+        assert_eq!(lease.games, 2 * batch, "one batch at a time");
+        lab.clock.advance(1);
+        lab.renew(judge, &lease.token, 3).await.unwrap();
+        let playing = op!(lab.read, [], |c| Leases::on(c).playing(Some(JobId(gate)))).unwrap();
+        assert_eq!(playing, Playing { games: 8, finished: 3 });
+        lab.deliver(judge, &lease).await;
+        lab.clock.advance(1);
+        lab.validate(NO_AUDIT).await;
+        lab.drive(id).await;
+    }
+    assert_eq!(row(&lab, id).await.generation, 1, "the stronger candidate is promoted");
+    let (said, _) = verdict(&lab, gate).await;
+    let frontier: i64 = lab.value(&format!("SELECT frontier FROM jobs WHERE id = {gate}")).await;
+    assert_eq!((said.decision, frontier), (Decision::AcceptH1, said.pairs as i64 * 2), "no pair was for nothing");
 }

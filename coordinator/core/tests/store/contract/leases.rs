@@ -251,7 +251,7 @@ async fn without_games_workers_wait(lab: Lab) {
     let Work::Wait { seconds: 10, .. } = lab.request(ann, "1", 10, NO_AUDIT).await.unwrap() else { panic!("of what?") };
     lab.campaign("one").await;
     let caller = Caller { account: AccountId(ann.account), draw: NO_AUDIT };
-    let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None };
+    let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None, fleet: None };
     let nonce = "1".to_owned();
     let ask = Ask {
         worker: ann.worker,
