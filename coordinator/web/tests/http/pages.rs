@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use coordinator_core::{people::passwords, settings::Settings};
+use coordinator_core::{
+    model::{CampaignCommand, Event, JobId, Reason},
+    people::passwords,
+    settings::Settings,
+};
 use protocol::api::{problem::Code, work::Role};
 use reqwest::{Method, StatusCode};
 
@@ -97,7 +101,9 @@ async fn check(visitor: &mut Visitor<'_>, path: &str) {
         assert!(page.header("cache-control").contains("no-cache"), "{path}");
         assert!(!page.text.contains(" style=") && !page.text.contains("<style"), "{path} has a style");
         assert!(!page.text.contains(" onclick") && !page.text.contains("<script>"), "{path} has a script");
-        assert_eq!(elsewhere(&page.text), Vec::<String>::new(), "{path} goes elsewhere");
+        // Commands to copy name the address of this server.
+        let text = page.text.replace(&visitor.address(""), "");
+        assert_eq!(elsewhere(&text), Vec::<String>::new(), "{path} goes elsewhere");
         let footer = page.text.split_once("<footer").unwrap().1;
         let links = footer.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().replace("&#38;", "&"));
         let links: Vec<String> = links.filter(|link| link.starts_with("/api/")).collect();
@@ -531,4 +537,86 @@ async fn totals_match_the_shards_in_every_state() {
     }
     assert_eq!((bench.number(wrong).await, bench.number(labelled).await), (0, 0));
     assert_eq!(bench.number("SELECT SUM(shards) FROM totals WHERE state = 'quarantined'").await, 2);
+}
+
+/// A newcomer finds what the server is, and how to take part: register, token, command.
+#[tokio::test]
+async fn home_tells_how_to_take_part() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let mut visitor = Visitor::new(&bench);
+    let run = format!("chuhe-worker run --server http://{}", bench.address);
+    for (language, sentence) in [("en", "Volunteers&#39; computers play xiangqi"), ("zh", "志愿者的电脑在这里自我对弈")]
+    {
+        let home = visitor.get(&format!("/{language}")).await.text;
+        for wanted in [sentence, &run, &format!("href=\"/{language}/register\"")] {
+            assert!(home.contains(wanted), "{wanted}: {home}");
+        }
+        let form = visitor.get(&format!("/{language}/register")).await.text;
+        assert!(form.contains(if language == "en" { "(optional)" } else { "(选填)" }), "{form}");
+    }
+    let form = visitor.form("/en/register").await;
+    let fields = [("form", form.as_str()), ("name", "ann"), ("password", PASSWORD), ("consent", "CC0-1.0")];
+    let registered = visitor.post("/en/register", &fields).await.text;
+    assert!(registered.contains(&run) && registered.contains("chuhe_"), "{registered}");
+    let home = visitor.get("/en").await.text;
+    assert!(!home.contains(&run), "who has an account knows it");
+}
+
+/// Behind a proxy the command names the proxy's address.
+#[tokio::test]
+async fn the_command_names_the_address_of_the_proxy() {
+    let bench = Bench::with(Settings { behind_proxy: true, ..settings() }).await;
+    for (host, protocol, wanted) in [
+        ("games.example.org", "https", "--server https://games.example.org"),
+        ("games.example.org:8080", "http", "--server http://games.example.org:8080"),
+        ("<script>", "https", "--server https://127.0.0.1:7272"),
+    ] {
+        let request = bench.request(Method::GET, "/en", "").header("host", host).header("x-forwarded-proto", protocol);
+        let home = request.send().await.unwrap().text().await.unwrap();
+        assert!(home.contains(wanted), "{home}");
+    }
+}
+
+/// An event leads to what it is about; a state tells how long it has lasted.
+#[tokio::test]
+async fn events_lead_to_their_subject() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    bench.clock.advance(600_000);
+    let events = [
+        Event::Rejection {
+            campaign: "quick".to_owned(),
+            net: "00".to_owned(),
+            name: "quick-1-1".to_owned(),
+            reason: Reason::Inconclusive,
+            job: Some(JobId(7)),
+        },
+        Event::Candidate { net: "ab12".to_owned(), name: "quick-1-2".to_owned() },
+        Event::CampaignCommand { campaign: "quick".to_owned(), command: CampaignCommand::Stop },
+    ];
+    for event in events {
+        let (kind, data) = event.to_columns().unwrap();
+        let (subject, text) = (event.subject(), event.to_string());
+        let values = format!("(1, '{kind}', '{subject}', '{text}', '{data}')");
+        bench.execute(format!("INSERT INTO events (at, kind, subject, text, data) VALUES {values}")).await;
+    }
+    let home = Visitor::new(&bench).get("/en").await.text;
+    for wanted in [
+        "<a href=\"/en/matches/7\">quick-1-1 was rejected",
+        "<a href=\"/en/nets/ab12\">quick-1-2 was trained</a>",
+        "<a href=\"/en/campaigns/quick\">was stopped for good</a>",
+        "for 10 min",
+    ] {
+        assert!(home.contains(wanted), "{wanted}: {home}");
+    }
+}
+
+#[tokio::test]
+async fn a_stuck_campaign_names_its_remedy() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    bench.execute("UPDATE campaigns SET state = 'stuck', reason = 'it failed'".to_owned()).await;
+    let page = Visitor::new(&bench).get("/en/campaigns/quick").await.text;
+    assert!(page.contains("chuhe-coordinator admin campaign resume quick"), "{page}");
 }
