@@ -153,7 +153,10 @@ fn gate(line: &mut String, report: &Value) {
 fn playing(line: &mut String, playing: &Value) {
     let (games, finished) = (number(playing, "/games"), number(playing, "/finished"));
     if games > 0 {
-        let _ = write!(line, "; {games} games are being played, {finished} of them finished");
+        let _ = write!(line, "; {games} games are being played");
+    }
+    if finished > 0 {
+        let _ = write!(line, ", {finished} of them are finished");
     }
 }
 
@@ -195,9 +198,12 @@ mod tests {
             "wanted_positions": 5000, "selfplay": { "games": 12, "positions": 1400 }, "training": null, "gate": null,
         });
         assert_eq!(line_of(&report), "generation 0: 12 games that count, 1400 of 5000 positions");
+        report["selfplay"]["playing"] = json!({ "games": 40, "finished": 0 });
+        let line = "generation 0: 12 games that count, 1400 of 5000 positions; 40 games are being played";
+        assert_eq!(line_of(&report), line, "before the first heartbeat");
         report["selfplay"]["playing"] = json!({ "games": 40, "finished": 7 });
         let line = "generation 0: 12 games that count, 1400 of 5000 positions; 40 games are being played, 7 of them \
-                    finished";
+                    are finished";
         assert_eq!(line_of(&report), line);
         report["phase"] = json!("training");
         report["training"] = json!({ "trainer": null, "progress": null });

@@ -1,5 +1,5 @@
-//! The guided tour: one real game of the published data, its label by the rules and without them,
-//! its proof, and the net that learned from it.
+//! The guided tour: one real game of the published data. The page shows its label by the rules and
+//! without them, its proof, and the net that learned from it.
 
 use std::sync::LazyLock;
 
@@ -24,12 +24,12 @@ use crate::{
 };
 
 /// The game, as the published file has it.
-static GAME: LazyLock<Told> =
+static GAME: LazyLock<PublishedGame> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../assets/tour.json")).expect("it is part of the program"));
 
 /// A game of the published data.
 #[derive(Deserialize)]
-struct Told {
+struct PublishedGame {
     file: String,
     shard: Digest,
     game: u64,
@@ -58,7 +58,7 @@ struct Learner {
     manifest: Digest,
 }
 
-impl Told {
+impl PublishedGame {
     /// Replays the game under a rule set.
     fn replay(&self, rules: RuleSet) -> Story {
         let start: Fen = self.start.parse().expect("it is a position");
@@ -91,7 +91,7 @@ pub(super) fn routes() -> Router<App> {
 #[template(path = "tour.html")]
 struct TourPage {
     page: Page,
-    told: &'static Told,
+    published: &'static PublishedGame,
     viewer: Viewer,
     names: Option<[String; 2]>,
     counted: u32,
@@ -118,14 +118,14 @@ struct At {
 }
 
 async fn tour(State(app): State<App>, visitor: Visitor, Query(at): Query<At>) -> ApiResult<Response> {
-    let told = &*GAME;
+    let published = &*GAME;
     let language = visitor.language;
-    let story = told.replay(RuleSet::Cxr);
+    let story = published.replay(RuleSet::Cxr);
     let view = View { language, ply: at.ply, notation: notation_of(None, language), flipped: at.flip.is_some() };
     let mut viewer = Viewer::new(&story, &view);
     viewer.suffix = if view.flipped { "&flip=1".to_owned() } else { String::new() };
     let label = |rules: RuleSet| {
-        let story = told.replay(rules);
+        let story = published.replay(rules);
         let text = |english: &str, chinese: &str| if language.tag() == "en" { english } else { chinese }.to_owned();
         let end = story.end.as_ref();
         Label {
@@ -136,7 +136,7 @@ async fn tour(State(app): State<App>, visitor: Visitor, Query(at): Query<At>) ->
         }
     };
     let labels = [label(RuleSet::Cxr), label(RuleSet::Simple)];
-    let (player, learner) = (told.player.net.to_string(), told.learner.net.to_string());
+    let (player, learner) = (published.player.net.to_string(), published.learner.net.to_string());
     let (has_player, has_learner) = app
         .read(move |mut connection| {
             let (player, learner) = (player.clone(), learner.clone());
@@ -146,13 +146,13 @@ async fn tour(State(app): State<App>, visitor: Visitor, Query(at): Query<At>) ->
             })
         })
         .await?;
-    let moves: Vec<_> = told.line().collect();
-    let start = told.start.replace(' ', "+");
+    let moves: Vec<_> = published.line().collect();
+    let start = published.start.replace(' ', "+");
     let judge = visitor.link(&format!("/judge?rules=wxf&fen={start}&moves={}", moves.join("+")));
     let flip = format!("?ply={}{}", viewer.ply, if view.flipped { "" } else { "&flip=1" });
     let page = visitor.page("tour", language.words().tour.title, "");
     let names = None;
-    show(&TourPage { page, told, viewer, names, counted: 0, flip, labels, judge, has_player, has_learner })
+    show(&TourPage { page, published, viewer, names, counted: 0, flip, labels, judge, has_player, has_learner })
 }
 
 #[cfg(test)]
@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    fn published(path: &str) -> Vec<u8> {
+    fn bytes_of(path: &str) -> Vec<u8> {
         let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
         std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
@@ -170,36 +170,36 @@ mod tests {
     /// The page's game is the one of the published file, and the net's manifests lead to it.
     #[test]
     fn the_game_is_of_the_published_data() {
-        let told = &*GAME;
-        let bytes = published(&told.file);
-        assert_eq!(Digest::of(&bytes), told.shard);
+        let published = &*GAME;
+        let bytes = bytes_of(&published.file);
+        assert_eq!(Digest::of(&bytes), published.shard);
         let shard = Shard::new(bytes).unwrap();
-        assert_eq!(shard.header().net, Some(told.player.net));
-        let record = shard.game(told.game).unwrap();
-        assert_eq!((record.digest(), record.opening.attempt), (told.digest, told.attempt));
-        assert_eq!((shard.header().seed_of(told.game), record.reason.name()), (told.seed, "perpetual_chase"));
+        assert_eq!(shard.header().net, Some(published.player.net));
+        let record = shard.game(published.game).unwrap();
+        assert_eq!((record.digest(), record.opening.attempt), (published.digest, published.attempt));
+        assert_eq!((shard.header().seed_of(published.game), record.reason.name()), (published.seed, "perpetual_chase"));
         let moves: Vec<_> = record.moves.iter().map(|scored| (scored.mv.to_string(), scored.score)).collect();
-        assert_eq!(moves, told.moves);
+        assert_eq!(moves, published.moves);
 
-        let net: NetManifest = serde_json::from_slice(&published("nets/gen2-256/net.json")).unwrap();
-        assert_eq!((net.net.to_string(), &net.name), (told.learner.net.to_string(), &told.learner.name));
-        assert!(net.data.iter().any(|source| source.manifest.to_string() == told.learner.manifest.to_string()));
-        let manifest = published("nets/gen2-256/third.json");
-        assert_eq!(Digest::of(&manifest), told.learner.manifest);
+        let net: NetManifest = serde_json::from_slice(&bytes_of("nets/gen2-256/net.json")).unwrap();
+        assert_eq!((net.net.to_string(), &net.name), (published.learner.net.to_string(), &published.learner.name));
+        assert!(net.data.iter().any(|source| source.manifest.to_string() == published.learner.manifest.to_string()));
+        let manifest = bytes_of("nets/gen2-256/third.json");
+        assert_eq!(Digest::of(&manifest), published.learner.manifest);
         let manifest = Manifest::from_text(std::str::from_utf8(&manifest).unwrap()).unwrap();
-        assert!(manifest.shards.iter().any(|entry| entry.sha256 == told.shard.to_string()));
+        assert!(manifest.shards.iter().any(|entry| entry.sha256 == published.shard.to_string()));
     }
 
     #[test]
     fn the_rules_decide_otherwise_than_repetition() {
-        let label = |rules| told_end(rules).map(|end| (end.outcome.name(), end.reason.name()));
+        let label = |rules| end_under(rules).map(|end| (end.outcome.name(), end.reason.name()));
         assert_eq!(label(RuleSet::Cxr), Some(("red_wins", "perpetual_chase")));
         assert_eq!(label(RuleSet::Simple), Some(("draw", "repetition")));
         let story = GAME.replay(RuleSet::Cxr);
         assert_eq!(story.scores[GAME.opening.len()], GAME.moves[0].1, "Red's own score is seen from Red");
     }
 
-    fn told_end(rules: RuleSet) -> Option<coordinator_core::games::story::End> {
+    fn end_under(rules: RuleSet) -> Option<coordinator_core::games::story::End> {
         GAME.replay(rules).end
     }
 }

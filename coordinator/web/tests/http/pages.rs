@@ -621,3 +621,28 @@ async fn a_stuck_campaign_names_its_remedy() {
     let page = Visitor::new(&bench).get("/en/campaigns/quick").await.text;
     assert!(page.contains("chuhe-coordinator admin campaign resume quick"), "{page}");
 }
+
+/// Home, campaign and match show the games being played, and those that heartbeats report.
+#[tokio::test]
+async fn games_being_played_are_shown() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let token = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&token, "one").await;
+    let lease = bench.lease(&token, worker, "a").await;
+    let tile = |more: &str| format!("Being played</dt><dd>{}{more}</dd>", lease.games);
+    for path in ["/en", "/en/campaigns/quick"] {
+        let page = Visitor::new(&bench).get(path).await.text;
+        assert!(page.contains(&tile("")), "{path}: {page}");
+    }
+    let before = bench.number("SELECT MAX(expires) FROM leases").await;
+    bench.clock.advance(1_000);
+    let place = protocol::api::path::renewal(&lease.token);
+    let renewed = bench.post(&place, &token, &protocol::api::work::Renew { finished: 1 }).await;
+    assert_eq!(renewed.status(), StatusCode::OK);
+    assert!(bench.number("SELECT MAX(expires) FROM leases").await > before, "open pages notice the heartbeat");
+    for path in ["/en", "/en/campaigns/quick"] {
+        let page = Visitor::new(&bench).get(path).await.text;
+        assert!(page.contains(&tile(" <small>1 finished</small>")), "{path}: {page}");
+    }
+}
