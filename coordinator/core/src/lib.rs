@@ -18,7 +18,7 @@
 //! * [`retention`]: which games are kept; [`choices`]: settings that administrators change at run
 //!   time; [`settings`]: those of the command line.
 //! * [`service`]: what all tasks share; [`validator`] and [`driver`]: background tasks, with
-//!   their [`pulse`]; [`backup`]; [`folder`].
+//!   their [`pulse`]; [`backup`]; [`folder`]; [`file_lock`].
 
 #![allow(clippy::items_after_statements, reason = "a row's type is beside its query")]
 #![allow(
@@ -31,6 +31,7 @@ pub mod choices;
 pub mod clock;
 pub mod driver;
 pub mod events;
+pub mod file_lock;
 pub mod folder;
 pub mod games;
 pub mod gate;

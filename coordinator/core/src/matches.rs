@@ -2,11 +2,11 @@
 //! them.
 
 use protocol::campaign::Gate;
-use stats::{Hypotheses, Pentanomial, Sprt};
+use stats::{EloEstimate, Hypotheses, Pentanomial, Sprt};
 
 use crate::{
-    gate::{self, Verdict},
-    model::JobId,
+    gate::{self, Decided, Verdict},
+    model::{JobId, JobKind},
     store::{Connection, Jobs, Match, StoreError, counting},
     timed::result::{self, TimedResult},
 };
@@ -20,11 +20,28 @@ pub struct Standing {
     pub pairs: u64,
     /// The SPRT with its hypotheses and error rates.
     pub test: Sprt,
+    /// Whether the test ends the match. If not, all pairs are played, the counts cover them all,
+    /// and nothing is decided.
+    pub sequential: bool,
     /// Number of pairs between two looks of the test.
     pub batch_pairs: u32,
-    /// The result under a clock. The test then decides nothing, and the counts cover all pairs.
+    /// The result under a clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timed: Option<TimedResult>,
+}
+
+impl Standing {
+    /// The Elo of the evaluated pairs; none before the first.
+    #[must_use]
+    pub fn elo(&self) -> Option<EloEstimate> {
+        gate::elo(self.sequential.then_some(&self.test), self.verdict.counts)
+    }
+
+    /// The verdict and its Elo, to be stored.
+    #[must_use]
+    pub fn decided(&self) -> Decided {
+        Decided { verdict: self.verdict, elo: self.elo() }
+    }
 }
 
 /// Returns the SPRT of a gate.
@@ -70,11 +87,11 @@ pub(crate) async fn standing_of(
     let pairs = counting::pairs(connection, job).await?;
     let counts = gate::counts(&pairs);
     let timed = result::result(connection, job, &found.header, counts).await?;
-    let verdict =
-        if timed.is_some() { gate::undecided(&test, counts) } else { gate::judge(&test, gate.batch_pairs, &pairs) };
+    let sequential = found.kind == JobKind::Match;
+    let verdict = if sequential { gate::judge(&test, gate, &pairs) } else { gate::undecided(&test, counts) };
     let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
-    let standing = Standing { verdict, pairs: pairs.len() as u64, test, batch_pairs: gate.batch_pairs, timed };
-    Ok((standing, pairs))
+    let (counted, batch_pairs) = (pairs.len() as u64, gate.batch_pairs);
+    Ok((Standing { verdict, pairs: counted, test, sequential, batch_pairs, timed }, pairs))
 }
 
 /// Whether all pairs of a match are counted.

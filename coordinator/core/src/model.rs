@@ -23,7 +23,7 @@ pub use event::{AccountChange, Event, Stall};
 pub use figures::Figures;
 pub use ids::*;
 pub use job::{Job, JobCounts, OpenJob};
-pub use lease::{Lease, LeaseLoad, MAX_GAMES_PER_LEASE, NewLease};
+pub use lease::{Lease, LeaseLoad, MAX_GAMES_PER_LEASE, NewLease, Playing};
 pub use player::{Fleet, Player};
 pub use reason::Reason;
 pub use refusal::Refusal;

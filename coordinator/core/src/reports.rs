@@ -11,7 +11,7 @@ use crate::{
     matches as standings,
     model::CampaignKey,
     store::{
-        Campaigns, Connection, StoreError, Trainings, counting,
+        Campaigns, Connection, Leases, StoreError, Trainings, counting,
         reports::{campaign as rows, matches as lines},
     },
 };
@@ -35,12 +35,17 @@ pub async fn campaign(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
     let selfplay = match row.selfplay {
         Some(job) => {
             let tally = counting::tally(connection, job).await?;
-            json!({ "job": job, "games": tally.games, "positions": tally.positions })
+            let playing = Leases::on(connection.reborrow()).playing(Some(job)).await?;
+            json!({ "job": job, "games": tally.games, "positions": tally.positions, "playing": playing })
         }
         None => Value::Null,
     };
     let gate = match row.gate {
-        Some(job) => json!({ "job": job, "standing": standings::standing(connection, job).await? }),
+        Some(job) => {
+            let standing = standings::standing(connection, job).await?;
+            let playing = Leases::on(connection.reborrow()).playing(Some(job)).await?;
+            json!({ "job": job, "standing": standing, "playing": playing })
+        }
         None => Value::Null,
     };
     let training = match row.training {

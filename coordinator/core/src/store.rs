@@ -113,7 +113,9 @@ pub struct Database {
     reports: ReportPool,
     /// The single writer.
     writer: Writer,
-    /// The folder of a database file; none for a server.
+    /// The database file; none for a server.
+    file: Option<PathBuf>,
+    /// Its folder.
     folder: Option<PathBuf>,
 }
 
@@ -157,7 +159,8 @@ impl Database {
             let writer = Writer::start(one, Dialect::Sqlite);
             let folder = Path::new(file).parent().map(|folder| Path::new(".").join(folder));
             let reports = ReportPool::new(reports);
-            return Ok(Self { dialect: Dialect::Sqlite, pool, reports, writer, folder });
+            let file = Some(PathBuf::from(file));
+            return Ok(Self { dialect: Dialect::Sqlite, pool, reports, writer, file, folder });
         }
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = AnyConnectOptions::from_str(address).map_err(unreachable)?;
@@ -169,7 +172,7 @@ impl Database {
             let reports = ReportPool::new(reports.connect_with(options.clone()).await.map_err(unreachable)?);
             let pool = pool(8).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Postgres);
-            return Ok(Self { dialect: Dialect::Postgres, pool, reports, writer, folder: None });
+            return Ok(Self { dialect: Dialect::Postgres, pool, reports, writer, file: None, folder: None });
         }
         Err(OpenError::Address(hidden(address)))
     }
@@ -178,6 +181,12 @@ impl Database {
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// Returns the database file; none for a server.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// Returns the folder of the database file; none for a server.

@@ -15,11 +15,12 @@ use xiangqi::{Fen, rules::RuleSet};
 
 use crate::{
     clock::{Clock, SECOND, Time},
+    file_lock::FileLock,
     model::{Figures, Reason, ToCompare, ToValidate, ValidationReport},
     objects::{Kind, ObjectError, Objects},
     ops::{
         disputes::{ClaimComparisons, RecordComparison},
-        validation::{AcceptShard, ClaimShards, RejectShard},
+        validation::{AcceptShard, ClaimShards, RejectShard, ReleaseClaims},
     },
     pulse::{Pulse, Task},
     store::{Database, Operation, StoreError},
@@ -50,12 +51,28 @@ pub enum ValidatorError {
     /// The object store failed.
     #[error(transparent)]
     Objects(#[from] ObjectError),
+    /// The lock of validators cannot be taken.
+    #[error("the lock beside the database file: {0}")]
+    Lock(#[from] std::io::Error),
     /// A thread panicked.
     #[error("validation broke off: {0}")]
     Broken(#[from] tokio::task::JoinError),
 }
 
 impl Validator {
+    /// Takes the lock of validators, to be held as long as it validates. Ends the claims of those
+    /// that were killed, if no other validator uses the database file. On a server the claims end
+    /// by their time.
+    ///
+    /// # Errors
+    ///
+    /// If the lock cannot be taken, or the database fails.
+    pub async fn begin(&self) -> Result<Option<FileLock>, ValidatorError> {
+        let Some(file) = self.store.file() else { return Ok(None) };
+        let release = async || self.run(self.clock.now(), ReleaseClaims).await;
+        FileLock::validating(file, release).await.map(Some)
+    }
+
     /// Validates until stopped; sleeps while nothing is pending.
     pub async fn serve(self, pulse: Arc<Pulse>, mut stop: tokio::sync::watch::Receiver<bool>) {
         loop {

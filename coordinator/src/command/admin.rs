@@ -19,8 +19,8 @@ use coordinator_core::{
     backup,
     clock::{Clock, DAY},
     model::{
-        AccountChange, AccountKey, AccountState, CampaignCommand, CampaignKey, JobId, NetState, NewNet, Refusal, TokenId,
-        WorkerId,
+        AccountChange, AccountKey, AccountState, CampaignCommand, CampaignKey, JobId, NetState, NewNet, Refusal,
+        TokenId, WorkerId,
     },
     objects::{Kind, Objects},
     ops::{

@@ -7,12 +7,18 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use coordinator_core::{
-    clock::Clock, driver, rules::granting, service::Service, settings::Settings, validator::Validator, webhooks,
+    clock::Clock, driver, file_lock::FileLock, rules::granting, service::Service, settings::Settings, store::Database,
+    validator::Validator, webhooks,
 };
 use coordinator_web::{app::App, http, pages, router};
-use tokio::{net::TcpListener, signal, sync::watch, task::JoinSet};
+use tokio::{
+    net::{TcpListener, lookup_host},
+    signal,
+    sync::watch,
+    task::JoinSet,
+};
 
 use super::places::Places;
 
@@ -22,9 +28,10 @@ const GRACE: Duration = Duration::from_secs(20);
 #[derive(clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(super) struct Arguments {
-    /// The address to listen at; port 0 takes any that is free
-    #[arg(long, env = "CHUHE_LISTEN", default_value = "127.0.0.1:7272", value_name = "ADDRESS")]
-    listen: SocketAddr,
+    /// The address to listen at, as `127.0.0.1:7272` or `localhost:7272`; port 0 takes any that is
+    /// free
+    #[arg(long, env = "CHUHE_LISTEN", default_value = "127.0.0.1:7272", value_name = "HOST:PORT", value_parser = host_and_port)]
+    listen: (String, u16),
     /// The server's name, for people
     #[arg(long, default_value = "Chuhe")]
     name: String,
@@ -83,6 +90,38 @@ pub(super) struct ValidateArguments {
     log_json: bool,
 }
 
+fn host_and_port(text: &str) -> Result<(String, u16), String> {
+    let expected = "HOST:PORT is expected, as 127.0.0.1:7272 or localhost:7272";
+    let (host, port) = text.rsplit_once(':').filter(|(host, _)| !host.is_empty()).ok_or(expected)?;
+    let port = port.parse().map_err(|_| format!("the port `{port}` is no number from 0 to 65535; {expected}"))?;
+    let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    if inner.is_none() && host.contains(':') {
+        return Err("an IPv6 address stands in brackets, as [::1]:7272".to_owned());
+    }
+    Ok((inner.unwrap_or(host).to_owned(), port))
+}
+
+/// Listens at the first usable address of a host; those of IPv4 come first.
+async fn listen((host, port): &(String, u16)) -> Result<TcpListener> {
+    let found = lookup_host((host.as_str(), *port)).await.with_context(|| format!("there is no host `{host}`"))?;
+    let mut addresses: Vec<SocketAddr> = found.collect();
+    addresses.sort_by_key(SocketAddr::is_ipv6);
+    let shown = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    TcpListener::bind(addresses.as_slice()).await.with_context(|| format!("{shown} cannot be listened at"))
+}
+
+/// Makes this process the only one that serves with a database file. On a server any number may.
+fn lock_serving(store: &Database) -> Result<Option<FileLock>> {
+    let Some(file) = store.file() else { return Ok(None) };
+    let lock = FileLock::serving(file).with_context(|| format!("the lock beside {}", file.display()))?;
+    let name = file.display();
+    ensure!(
+        lock.is_some(),
+        "another coordinator serves with {name}: stop that one first; several need PostgreSQL (`--database`)"
+    );
+    Ok(lock)
+}
+
 fn log(json: bool) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("CHUHE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,sqlx=warn"));
@@ -121,6 +160,7 @@ fn stop_signal() -> (Arc<watch::Sender<bool>>, watch::Receiver<bool>) {
 pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -> Result<()> {
     log(arguments.log_json);
     let (store, objects) = places.open(&clock).await?;
+    let _serving = lock_serving(&store)?;
     let settings = Settings {
         name: arguments.name,
         least_worker: arguments.least_worker,
@@ -147,15 +187,15 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         pulse: Arc::default(),
         stopping: stopping.clone(),
     };
-    let listener = TcpListener::bind(arguments.listen)
-        .await
-        .with_context(|| format!("{} cannot be listened at", arguments.listen))?;
+    let listener = listen(&arguments.listen).await?;
     let address = listener.local_addr()?;
     let mut tasks = JoinSet::new();
     tasks.spawn(driver::serve(service.clone(), stopping.clone()));
     tasks.spawn(webhooks::serve(store.clone(), clock.clone(), stopping.clone()));
+    let mut _validating = None;
     if arguments.validators > 0 {
         let validator = Validator { store: store.clone(), objects, clock, threads: arguments.validators };
+        _validating = validator.begin().await?;
         tasks.spawn(validator.serve(Arc::clone(&service.pulse), stopping.clone()));
     }
     tracing::info!("listening at http://{address}");
@@ -188,8 +228,9 @@ pub(super) async fn validate(places: &Places, arguments: ValidateArguments, cloc
     let (store, objects) = places.open(&clock).await?;
     // The sender lives as long as the validator listens.
     let (_stop, stopping) = stop_signal();
-    tracing::info!("validating");
     let validator = Validator { store: store.clone(), objects, clock, threads: arguments.threads };
+    let _validating = validator.begin().await?;
+    tracing::info!("validating");
     validator.serve(Arc::default(), stopping).await;
     store.close().await;
     Ok(())
@@ -198,6 +239,26 @@ pub(super) async fn validate(places: &Places, arguments: ValidateArguments, cloc
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_host_is_listened_at_by_its_name() {
+        let listener = listen(&host_and_port("localhost:0").unwrap()).await.unwrap();
+        assert!(listener.local_addr().unwrap().ip().is_loopback());
+        assert_eq!(host_and_port("[::1]:80"), Ok(("::1".to_owned(), 80)));
+        for (text, wanted) in [
+            ("7300", "HOST:PORT is expected, as 127.0.0.1:7272 or localhost:7272"),
+            (":7300", "HOST:PORT is expected, as 127.0.0.1:7272 or localhost:7272"),
+            ("localhost:http", "the port `http` is no number from 0 to 65535"),
+            ("::1:7300", "an IPv6 address stands in brackets"),
+        ] {
+            let error = host_and_port(text).unwrap_err();
+            assert!(error.starts_with(wanted), "{error}");
+        }
+        let error = listen(&("no-such-host.invalid".to_owned(), 1)).await.unwrap_err().to_string();
+        assert_eq!(error, "there is no host `no-such-host.invalid`");
+        let taken = listen(&("localhost".to_owned(), listener.local_addr().unwrap().port())).await;
+        assert!(taken.is_ok() || taken.unwrap_err().to_string().ends_with("cannot be listened at"));
+    }
 
     #[tokio::test]
     async fn a_task_that_panics_stops_the_others() {

@@ -16,7 +16,7 @@ use coordinator_core::{
     store::{Database, Store as _},
 };
 use serde_json::Value;
-use stats::{Counts, Decision, Rounded};
+use stats::{Decision, EloEstimate, Rounded};
 
 /// Polling interval of the database.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -110,6 +110,7 @@ fn line_of(report: &Value) -> String {
         let (games, positions) = (number(report, "/selfplay/games"), number(report, "/selfplay/positions"));
         let wanted = number(report, "/wanted_positions");
         let _ = write!(line, "{games} games that count, {positions} of {wanted} positions");
+        playing(line, &report["selfplay"]["playing"]);
     };
     match report["phase"].as_str() {
         Some("training") => training(&mut line, report),
@@ -151,8 +152,20 @@ fn gate(line: &mut String, report: &Value) {
         bound(0),
         bound(1)
     );
+    playing(line, &report["gate"]["playing"]);
     if let Some(reason) = report["reason"].as_str() {
         let _ = write!(line, "; {reason}");
+    }
+}
+
+/// Tells of the games being played, by the workers' heartbeats.
+fn playing(line: &mut String, playing: &Value) {
+    let (games, finished) = (number(playing, "/games"), number(playing, "/finished"));
+    if games > 0 {
+        let _ = write!(line, "; {games} games are being played");
+    }
+    if finished > 0 {
+        let _ = write!(line, ", {finished} of them are finished");
     }
 }
 
@@ -165,12 +178,13 @@ fn decision(decided: &Value) -> Option<String> {
         Decision::AcceptH0 => "is not stronger",
         Decision::Continue => "proved nothing",
     };
-    let elo = Counts::from(verdict.counts).logistic_elo();
+    let elo: EloEstimate = serde_json::from_value(decided["elo"].clone()).ok()?;
     Some(format!(
-        "{name} {result}: {} Elo ± {} in {} pairs (from two losses to two wins {}), log-likelihood ratio {:.2} between \
+        "{name} {result}: {} Elo [{}, {}] in {} pairs (from two losses to two wins {}), log-likelihood ratio {:.2} between \
          {:.2} and {:.2}",
         Rounded { number: elo.elo, places: 0 },
-        Rounded { number: elo.error(), places: 0 },
+        Rounded { number: elo.elo_low, places: 0 },
+        Rounded { number: elo.elo_high, places: 0 },
         verdict.pairs,
         verdict.counts.cells().map(|count| count.to_string()).join(", "),
         verdict.llr,
@@ -193,6 +207,13 @@ mod tests {
             "wanted_positions": 5000, "selfplay": { "games": 12, "positions": 1400 }, "training": null, "gate": null,
         });
         assert_eq!(line_of(&report), "generation 0: 12 games that count, 1400 of 5000 positions");
+        report["selfplay"]["playing"] = json!({ "games": 40, "finished": 0 });
+        let line = "generation 0: 12 games that count, 1400 of 5000 positions; 40 games are being played";
+        assert_eq!(line_of(&report), line, "before the first heartbeat");
+        report["selfplay"]["playing"] = json!({ "games": 40, "finished": 7 });
+        let line = "generation 0: 12 games that count, 1400 of 5000 positions; 40 games are being played, 7 of them \
+                    are finished";
+        assert_eq!(line_of(&report), line);
         report["phase"] = json!("training");
         report["training"] = json!({ "trainer": null, "progress": null });
         assert_eq!(line_of(&report), "generation 0: candidate 1 waits for a trainer");
@@ -215,8 +236,9 @@ mod tests {
             bounds: (-2.94, 2.94),
             decision: Decision::AcceptH0,
         };
-        let decided = json!({ "job": 3, "net_name": "loop-1-1", "verdict": verdict });
-        let line = "loop-1-1 is not stronger: 0 Elo ± 37 in 100 pairs (from two losses to two wins 10, 20, 40, 20, 10), \
+        let elo = EloEstimate { elo: 0.4, elo_low: -36.6, elo_high: 37.2, los: 0.5 };
+        let decided = json!({ "job": 3, "net_name": "loop-1-1", "verdict": verdict, "elo": elo });
+        let line = "loop-1-1 is not stronger: 0 Elo [-37, 37] in 100 pairs (from two losses to two wins 10, 20, 40, 20, 10), \
                     log-likelihood ratio -2.96 between -2.94 and 2.94";
         assert_eq!(decision(&decided).as_deref(), Some(line));
         assert_eq!(decision(&Value::Null), None);

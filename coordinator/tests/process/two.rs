@@ -1,5 +1,5 @@
 //! Two coordinators on one PostgreSQL and one folder of objects: workers use either, and one of
-//! them is killed and restarted.
+//! them is killed and restarted. On one `SQLite` file the second is refused.
 
 use std::{
     sync::{
@@ -53,4 +53,30 @@ async fn two_coordinators_on_one_database_lose_nothing() {
         ports[0].store(at, Ordering::SeqCst);
     }
     end(&mut [&mut first, &mut second], tasks, &stop, acknowledged, &place).await;
+}
+
+#[test]
+fn a_second_coordinator_on_one_database_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::folder(folder.path());
+    let (mut first, _) = program::start(&[], &place);
+    let second = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+        place.add_options(&mut command);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).output().unwrap()
+    };
+    let refused = second();
+    let file = folder.path().join("chuhe.db");
+    let wanted = format!(
+        "chuhe-coordinator: another coordinator serves with {}: stop that one first; several need PostgreSQL \
+         (`--database`)\n",
+        file.display()
+    );
+    assert_eq!((refused.status.code(), String::from_utf8_lossy(&refused.stderr).into_owned()), (Some(2), wanted));
+    // A killed one does not block the next.
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let (mut next, _) = program::start(&[], &place);
+    next.kill().unwrap();
+    next.wait().unwrap();
 }

@@ -5,11 +5,15 @@
 //! program.
 
 use std::{
-    process::{Child, Command},
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
-use coordinator_core::store::{Database, Store as _};
+use coordinator_core::{
+    file_lock::FileLock,
+    store::{Database, Store as _},
+};
 use protocol::api::{
     SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
     work::{Answer, Ask, Lease, Work, Worker},
@@ -97,20 +101,16 @@ fn validator(place: &Place) -> Child {
     command.args(["validate", "--threads", "1"]).env("CHUHE_LOG", "warn").spawn().unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[allow(clippy::disallowed_methods, reason = "the time taken is reported, and decides nothing")]
-async fn separate_validators_validate_waiting_shards() {
+/// A place with uploads that wait for validation; their coordinator is gone.
+async fn with_uploads(folder: &std::path::Path, leases: usize) -> Place {
     drop(rustls::crypto::ring::default_provider().install_default());
-    let folder = tempfile::tempdir().unwrap();
-    let place = Place::folder(folder.path());
-    let file = folder.path().join("long.toml");
+    let place = Place::folder(folder);
+    let file = folder.join("long.toml");
     std::fs::write(&file, started::campaign(&CHANGES)).unwrap();
     migrate(&place);
     admin(&place, &["user", "create", "ann"]);
     let token = admin(&place, &["token", "create", "ann"]);
     admin(&place, &["campaign", "create", file.to_str().unwrap()]);
-    let leases = std::env::var("CHUHE_BACKLOG").map_or(6, |text| text.parse().unwrap());
-
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
     place.add_options(&mut command);
     command.args(["serve", "--validators", "0"]);
@@ -118,13 +118,66 @@ async fn separate_validators_validate_waiting_shards() {
     Player { client: Client::new(), port, token }.work(leases).await;
     process.kill().unwrap();
     process.wait().unwrap();
+    place
+}
 
+const WAITING: &str = "SELECT COUNT(*) FROM shards WHERE state = 'received'";
+
+/// Claims are long, and a killed validator's must not be waited for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_restarted_validator_takes_up_the_claims_of_the_killed_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = with_uploads(folder.path(), 2).await;
     let store = Database::open(&place.database, None).await.unwrap();
-    let waiting = "SELECT COUNT(*) FROM shards WHERE state = 'received'";
-    assert_eq!(one(&store, waiting).await, leases as i64, "a coordinator without validators validates nothing");
+    let claim = "UPDATE shards SET claimed_until = 9000000000000";
+    let execute = async || {
+        let done = store.write(move |mut c| Box::pin(async move { Ok(sqlx::query(claim).execute(c.raw()).await?) }));
+        done.await.unwrap();
+    };
+    // Beside another validator, which may hold the claims, they stay.
+    execute().await;
+    let file = folder.path().join("chuhe.db");
+    let holder = FileLock::validating(&file, async || std::io::Result::Ok(())).await.unwrap();
+    let mut beside = validating(&place);
+    let kept = one(&store, "SELECT COUNT(*) FROM shards WHERE claimed_until = 9000000000000").await;
+    assert_eq!((kept, one(&store, WAITING).await), (2, 2));
+    beside.kill().unwrap();
+    beside.wait().unwrap();
+    drop(holder);
+    // Alone it takes them up.
+    let mut alone = validating(&place);
+    while one(&store, WAITING).await > 0 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(alone.try_wait().unwrap().is_none(), "it has ended by itself");
+    }
+    alone.kill().unwrap();
+    alone.wait().unwrap();
+    store.close().await;
+}
+
+/// Starts a validator, and waits until it validates.
+fn validating(place: &Place) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+    place.add_options(&mut command);
+    command.arg("validate").env("CHUHE_LOG", "info").env("NO_COLOR", "1").stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("validating")), "it ended");
+    std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+    child
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[allow(clippy::disallowed_methods, reason = "the time taken is reported, and decides nothing")]
+async fn separate_validators_validate_waiting_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    let leases = std::env::var("CHUHE_BACKLOG").map_or(6, |text| text.parse().unwrap());
+    let place = with_uploads(folder.path(), leases).await;
+    let store = Database::open(&place.database, None).await.unwrap();
+    assert_eq!(one(&store, WAITING).await, leases as i64, "a coordinator without validators validates nothing");
     let began = Instant::now();
     let mut validators = [validator(&place), validator(&place)];
-    while one(&store, waiting).await > 0 {
+    while one(&store, WAITING).await > 0 {
         tokio::time::sleep(Duration::from_millis(100)).await;
         assert!(validators.iter_mut().all(|process| process.try_wait().unwrap().is_none()), "one has ended by itself");
     }

@@ -46,6 +46,7 @@ mod page;
 mod person;
 mod signing;
 mod sprt;
+mod tour;
 mod viewer;
 mod workers;
 mod zipping;
@@ -90,6 +91,7 @@ pub(crate) fn routes(app: &App) -> Router<App> {
             .merge(campaigns::routes())
             .merge(matches::routes())
             .merge(sprt::routes())
+            .merge(tour::routes())
             .merge(nets::routes())
             .merge(data::routes())
             .merge(workers::routes())

@@ -10,6 +10,9 @@ use crate::Counts;
 /// values were computed with it, and other testing sites use it too.
 const EMPTY_CELL: f64 = 1e-3;
 
+/// The variance of the score of an observation that may have any result: five equally likely ones.
+const UNKNOWN_VARIANCE: f64 = 0.125;
+
 /// The upper bound on cells: the five results of a pair.
 const MAX_CELLS: usize = 5;
 
@@ -73,6 +76,12 @@ impl Distribution {
     /// The mean score minus ½, without cancellation.
     pub(crate) fn lead(&self) -> f64 {
         self.p().iter().zip(self.scores).map(|(p, a)| p * (a - 0.5)).sum()
+    }
+
+    /// A variance for intervals: at least that of one observation among all whose result is
+    /// unknown. Results that are all equal have next to none.
+    pub(crate) fn at_least(&self, variance: f64) -> f64 {
+        variance.max(UNKNOWN_VARIANCE / self.observations)
     }
 
     /// The mean and the variance of the score of one observation.

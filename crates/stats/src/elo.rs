@@ -120,7 +120,7 @@ impl Counts {
     pub fn logistic_elo(&self) -> EloEstimate {
         let distribution = Distribution::of(*self);
         let (mean, variance) = distribution.mean_and_variance();
-        let deviation = (variance / distribution.observations()).sqrt();
+        let deviation = (distribution.at_least(variance) / distribution.observations()).sqrt();
         EloEstimate {
             elo: elo_of_score(mean),
             elo_low: elo_of_score(mean - QUANTILE_97_5 * deviation),
@@ -202,6 +202,23 @@ mod tests {
                 assert!(elo_low.is_finite() && elo_high.is_finite(), "{cells:?}");
             }
         }
+    }
+
+    /// A few equal results do not prove that all would be equal.
+    #[test]
+    fn a_tiny_match_has_a_wide_interval() {
+        let test = crate::Sprt::new(EloModel::Normalized, crate::Hypotheses::new(0.0, 10.0).unwrap());
+        let error = |cells| {
+            let counts = Counts::from(Pentanomial::new(cells));
+            [counts.logistic_elo(), test.estimate(counts)].map(|elo| elo.error())
+        };
+        for [plain, sequential] in [error([0, 0, 1, 0, 0]), error([0, 0, 5, 0, 0]), error([0, 0, 0, 0, 2])] {
+            assert!(plain > 80.0 && sequential > 80.0, "{plain} {sequential}");
+        }
+        let [plain, _] = error([0, 0, 1_000, 0, 0]);
+        assert!((0.1..1.0).contains(&plain), "{plain}");
+        let usual = Counts::from(Pentanomial::new([1, 2, 6, 3, 1])).logistic_elo();
+        assert_eq!(format!("{:.1} ± {:.1}", usual.elo, usual.error()), "13.4 ± 96.7", "real noise is greater");
     }
 
     #[test]

@@ -15,41 +15,168 @@ use super::{
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the texts say what each is")]
 pub enum Event {
-    AccountChanged { account: AccountId, change: AccountChange, message: Option<String> },
-    AccountCreated { account: AccountId, name: String, role: Role, state: AccountState },
-    AccountDeleted { account: AccountId },
-    CampaignCommand { campaign: String, command: CampaignCommand },
-    CampaignCreated { campaign: String },
-    CampaignEdited { campaign: String },
-    Candidate { net: String, name: String },
-    Disk { is_low: bool, free_mebibytes: u64 },
-    Dispute { job: JobId, game: u64 },
-    Disputed { net: String, name: String, job: JobId, pairs: u64 },
-    GateReversed { net: String, name: String, job: JobId, pairs: u64 },
-    Gating { campaign: String, name: String },
-    Invited { account: AccountId, role: Role },
-    LiveBegan { job: JobId },
-    LiveEnded { job: JobId },
-    PasswordSet { account: AccountId },
-    Promoted { net: String, name: String, job: JobId },
-    Promotion { campaign: String, net: String, name: String, generation: i64 },
-    Quarantine { account: AccountId, reason: Reason, uploads: u64 },
-    QuarantineLifted { account: AccountId, reason: Reason, uploads: u64 },
-    Rating { campaign: String, matches: u64 },
-    Rejected { worker: WorkerId, job: JobId, first: i64, last: i64, code: Code, detail: Reason },
-    Rejection { campaign: String, net: String, name: String, reason: Reason },
-    Rollback { campaign: String, net: String, name: String, champion: Option<String>, reason: Reason },
-    SettingsChanged { setting: Setting, value: String, before: String },
+    AccountChanged {
+        account: AccountId,
+        change: AccountChange,
+        message: Option<String>,
+    },
+    AccountCreated {
+        account: AccountId,
+        name: String,
+        role: Role,
+        state: AccountState,
+    },
+    AccountDeleted {
+        account: AccountId,
+    },
+    CampaignCommand {
+        campaign: String,
+        command: CampaignCommand,
+    },
+    CampaignCreated {
+        campaign: String,
+    },
+    CampaignEdited {
+        campaign: String,
+    },
+    Candidate {
+        net: String,
+        name: String,
+    },
+    Disk {
+        is_low: bool,
+        free_mebibytes: u64,
+    },
+    Dispute {
+        job: JobId,
+        game: u64,
+    },
+    Disputed {
+        net: String,
+        name: String,
+        job: JobId,
+        pairs: u64,
+    },
+    GateReversed {
+        net: String,
+        name: String,
+        job: JobId,
+        pairs: u64,
+    },
+    Gating {
+        campaign: String,
+        name: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<JobId>,
+    },
+    Invited {
+        account: AccountId,
+        role: Role,
+    },
+    LiveBegan {
+        job: JobId,
+    },
+    LiveEnded {
+        job: JobId,
+    },
+    PasswordSet {
+        account: AccountId,
+    },
+    Promoted {
+        net: String,
+        name: String,
+        job: JobId,
+    },
+    Promotion {
+        campaign: String,
+        net: String,
+        name: String,
+        generation: i64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<JobId>,
+    },
+    Quarantine {
+        account: AccountId,
+        reason: Reason,
+        uploads: u64,
+    },
+    QuarantineLifted {
+        account: AccountId,
+        reason: Reason,
+        uploads: u64,
+    },
+    Rating {
+        campaign: String,
+        matches: u64,
+    },
+    Rejected {
+        worker: WorkerId,
+        job: JobId,
+        first: i64,
+        last: i64,
+        code: Code,
+        detail: Reason,
+    },
+    Rejection {
+        campaign: String,
+        net: String,
+        name: String,
+        reason: Reason,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<JobId>,
+    },
+    Rollback {
+        campaign: String,
+        net: String,
+        name: String,
+        champion: Option<String>,
+        reason: Reason,
+    },
+    SettingsChanged {
+        setting: Setting,
+        value: String,
+        before: String,
+    },
     Stall(Stall),
-    Timed { job: JobId, pairs: u32, clock: String },
-    TokenCreated { account: AccountId, begins: String, name: String, role: Role },
-    TokenRevoked { token: TokenId },
-    Training { campaign: String, generation: i64, name: String },
-    TrainingAbandoned { campaign: CampaignId, reason: Reason },
-    WebhookAdded { webhook: WebhookId, address: String, kinds: Vec<String> },
-    WebhookRemoved { webhook: WebhookId },
-    WorkerBlocked { worker: WorkerId, message: Option<String> },
-    WorkerTrusted { worker: WorkerId, is_trusted: bool },
+    Timed {
+        job: JobId,
+        pairs: u32,
+        clock: String,
+    },
+    TokenCreated {
+        account: AccountId,
+        begins: String,
+        name: String,
+        role: Role,
+    },
+    TokenRevoked {
+        token: TokenId,
+    },
+    Training {
+        campaign: String,
+        generation: i64,
+        name: String,
+    },
+    TrainingAbandoned {
+        campaign: CampaignId,
+        reason: Reason,
+    },
+    WebhookAdded {
+        webhook: WebhookId,
+        address: String,
+        kinds: Vec<String>,
+    },
+    WebhookRemoved {
+        webhook: WebhookId,
+    },
+    WorkerBlocked {
+        worker: WorkerId,
+        message: Option<String>,
+    },
+    WorkerTrusted {
+        worker: WorkerId,
+        is_trusted: bool,
+    },
 }
 
 /// A change of an account.
@@ -115,6 +242,30 @@ impl Event {
         }
     }
 
+    /// The match that it is about, if there is one.
+    #[must_use]
+    pub const fn job_of_match(&self) -> Option<JobId> {
+        match self {
+            Self::Gating { job, .. } | Self::Promotion { job, .. } | Self::Rejection { job, .. } => *job,
+            Self::Disputed { job, .. }
+            | Self::GateReversed { job, .. }
+            | Self::LiveBegan { job }
+            | Self::LiveEnded { job }
+            | Self::Promoted { job, .. }
+            | Self::Timed { job, .. } => Some(*job),
+            _ => None,
+        }
+    }
+
+    /// The net that it is about, if there is one.
+    #[must_use]
+    pub fn net(&self) -> Option<&str> {
+        match self {
+            Self::Candidate { net, .. } | Self::Rollback { net, .. } => Some(net),
+            _ => None,
+        }
+    }
+
     /// Its kind and its parameters as JSON.
     pub fn to_columns(&self) -> Result<(String, String), serde_json::Error> {
         let value = serde_json::to_value(self)?;
@@ -141,7 +292,14 @@ impl fmt::Display for Event {
             }
             Self::AccountCreated { name, role, state, .. } => write!(f, "account {name} ({role}, {state})"),
             Self::AccountDeleted { .. } => f.write_str("deleted"),
-            Self::CampaignCommand { command, .. } => command.fmt(f),
+            Self::CampaignCommand { command, .. } => f.write_str(match command {
+                CampaignCommand::Pause => "was paused",
+                CampaignCommand::Resume => "was resumed",
+                CampaignCommand::Stop => "was stopped for good",
+                CampaignCommand::Train => "trains now, with the games that it has",
+                CampaignCommand::Reject => "its candidate was rejected by hand",
+                CampaignCommand::Promote => "its candidate was promoted by hand",
+            }),
             Self::CampaignCreated { campaign } => write!(f, "campaign {campaign} began"),
             Self::CampaignEdited { .. } => f.write_str("its text was changed"),
             Self::Candidate { name, .. } => write!(f, "{name} was trained"),
@@ -226,7 +384,7 @@ mod tests {
     #[test]
     fn receivers_of_webhooks_find_their_keys() {
         let (net, name, campaign) = ("00".to_owned(), "x-1".to_owned(), "x".to_owned());
-        let (kind, data) = Event::Promotion { campaign, net, name, generation: 3 }.to_columns().unwrap();
+        let (kind, data) = Event::Promotion { campaign, net, name, generation: 3, job: None }.to_columns().unwrap();
         assert_eq!(
             (kind.as_str(), data.as_str()),
             ("promotion", r#"{"campaign":"x","generation":3,"name":"x-1","net":"00"}"#)

@@ -13,10 +13,14 @@ use crate::clock::Time;
 pub struct Job {
     /// Its id.
     pub id: JobId,
+    /// Its kind.
+    pub kind: JobKind,
     /// Its state.
     pub state: JobState,
     /// The header that determines its games.
     pub header: Header,
+    /// The parameters of a match's test, as JSON.
+    pub gate: Option<String>,
     /// No game has this number or a higher one.
     pub game_limit: Option<i64>,
     /// From this number on, no game was leased.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::Serialize;
+
 use super::{
     ids::{AccountId, JobId, LeaseId, LeaseToken, ShardId, WorkerId},
     states::{LeaseKind, LeaseState},
@@ -77,6 +79,15 @@ pub struct NewLease {
     pub created: Time,
     /// How often its games were leased, with this time.
     pub attempts: i64,
+}
+
+/// Games of active leases. The finished ones come from heartbeats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Playing {
+    /// Leased games.
+    pub games: i64,
+    /// Those that their workers have finished.
+    pub finished: i64,
 }
 
 /// Active leases that limit new ones.

@@ -12,6 +12,9 @@ use crate::clock::Time;
 pub struct Fleet {
     /// Number of workers of the last hour.
     pub workers: i64,
+    /// Number of workers of the last ten minutes, to which leases are sized; none before the first
+    /// count.
+    pub active: Option<i64>,
     /// The oldest active account with a worker of the last day that has the engine.
     pub first_account: AccountId,
     /// The time of the count.

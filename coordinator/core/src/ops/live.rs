@@ -107,6 +107,14 @@ impl Operation for UnwatchMatch {
     }
 }
 
+/// Shows a gate that begins, unless another match is on show.
+pub(super) async fn show_gate(connection: &mut Connection<'_>, job: JobId) -> Result<(), StoreError> {
+    if marked(connection).await?.is_some() {
+        return Ok(());
+    }
+    set(connection, Some(Watched { job, pair: None, lease: None })).await
+}
+
 /// Makes a new lease the reporting one, if its match is on show without one.
 pub(super) async fn claim(
     connection: &mut Connection<'_>,

@@ -5,5 +5,5 @@ mod claim;
 mod reject;
 
 pub use accept::AcceptShard;
-pub use claim::ClaimShards;
+pub use claim::{ClaimShards, ReleaseClaims};
 pub use reject::RejectShard;

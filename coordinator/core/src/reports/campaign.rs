@@ -6,9 +6,9 @@ use serde_json::Value;
 pub use crate::store::reports::campaign::Generation;
 use crate::{
     matches::{self, Standing},
-    model::{CampaignKey, CampaignState, CampaignStep, JobId, Reason, TrainingId, TrainingState},
+    model::{CampaignKey, CampaignState, CampaignStep, JobId, Playing, Reason, TrainingId, TrainingState},
     store::{
-        Campaigns, Connection, Nets, StoreError, Trainings, counting,
+        Campaigns, Connection, Leases, Nets, StoreError, Trainings, counting,
         reports::{
             campaign as rows,
             overview::{self, Point},
@@ -46,6 +46,8 @@ pub struct Progress {
     pub positions: i64,
     /// Number of games collected.
     pub games: i64,
+    /// Self-play games being played.
+    pub playing: Playing,
     /// The training of the candidate, while there is one.
     pub training: Option<Training>,
     /// The candidate's match against the champion, while there is one.
@@ -82,6 +84,8 @@ pub struct Gate {
     pub job: JobId,
     /// Results so far, and the verdict of the SPRT on them.
     pub standing: Standing,
+    /// Games being played.
+    pub playing: Playing,
 }
 
 /// Reads a campaign's progress and the results of its generations.
@@ -99,8 +103,16 @@ pub async fn progress(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
         Some(job) => counting::tally(connection, job).await?,
         None => counting::Tally::default(),
     };
+    let playing = match row.selfplay {
+        Some(job) => Leases::on(connection.reborrow()).playing(Some(job)).await?,
+        None => Playing::default(),
+    };
     let gate = match row.gate {
-        Some(job) => Some(Gate { job, standing: matches::standing(connection, job).await? }),
+        Some(job) => Some(Gate {
+            job,
+            standing: matches::standing(connection, job).await?,
+            playing: Leases::on(connection.reborrow()).playing(Some(job)).await?,
+        }),
         None => None,
     };
     let training = match row.training {
@@ -125,6 +137,7 @@ pub async fn progress(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
         wanted_positions: row.wanted_positions,
         positions: tally.positions,
         games: tally.games,
+        playing,
         training,
         gate,
         created: rows::created(connection, row.id).await?.0,

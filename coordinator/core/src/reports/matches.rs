@@ -10,9 +10,9 @@ use stats::{EloEstimate, Outlook};
 
 use crate::{
     matches::Standing,
-    model::JobId,
+    model::{JobId, Playing},
     service::Service,
-    store::{Jobs, StoreError, reports::matches as rows},
+    store::{Jobs, Leases, StoreError, reports::matches as rows},
 };
 pub use openings::{Openings, openings};
 pub use played::{Memory, ReadTimeouts};
@@ -30,11 +30,13 @@ pub struct Match {
     pub standing: Standing,
     /// Elo of H0 and of H1.
     pub hypotheses: (f64, f64),
+    /// Games being played.
+    pub playing: Playing,
     /// Maximum number of pairs.
     pub most_pairs: i64,
-    /// Elo of the pairs in the test.
+    /// Elo of the evaluated pairs.
     pub elo: Option<EloEstimate>,
-    /// Expected number of further games.
+    /// Expected number of further games, while the match is played.
     pub outlook: Option<Outlook>,
     /// The log-likelihood ratio by number of pairs.
     pub curve: Vec<(u64, f64)>,
@@ -62,12 +64,13 @@ pub async fn details(service: &Service, memory: &Memory, job: JobId) -> Result<M
                 let found = Jobs::on(c.reborrow()).get_match(job).await?;
                 let shown = workers::notable(&played.workers);
                 Ok(Match {
+                    outlook: played.outlook.filter(|_| line.closed.is_none()),
                     line,
                     standing: played.standing.clone(),
                     hypotheses: (found.gate.elo0, found.gate.elo1),
+                    playing: Leases::on(c.reborrow()).playing(Some(job)).await?,
                     most_pairs: i64::from(found.gate.most_pairs),
                     elo: played.elo,
-                    outlook: played.outlook,
                     curve: played.curve.clone(),
                     workers: workers::named(c, &shown).await?,
                     worker_count: played.workers.len(),

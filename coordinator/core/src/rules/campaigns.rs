@@ -135,10 +135,11 @@ impl Campaign {
         }
     }
 
-    /// The name of the next candidate.
+    /// The name of the next candidate, after so many trainings of its generation. A resumed
+    /// campaign counts its candidates anew, but no name repeats.
     #[must_use]
-    pub fn candidate_name(&self) -> String {
-        let name = format!("{}-{}-{}", self.plan.name, self.generation + 1, self.candidates + 1);
+    pub fn candidate_name(&self, trainings: i64) -> String {
+        let name = format!("{}-{}-{}", self.plan.name, self.generation + 1, trainings + 1);
         let letters = name.chars().count();
         name.chars().skip(letters.saturating_sub(64)).collect()
     }
@@ -377,8 +378,8 @@ mod tests {
             }
             assert!(seeds.insert(campaign.selfplay_seed(4_242)));
         }
-        assert_eq!(campaign.candidate_name(), "test-3-4");
+        assert_eq!(campaign.candidate_name(3), "test-3-4");
         campaign.plan.name = "x".repeat(64);
-        assert!(campaign.candidate_name().len() == 64 && campaign.candidate_name().ends_with("x-3-4"));
+        assert!(campaign.candidate_name(3).len() == 64 && campaign.candidate_name(3).ends_with("x-3-4"));
     }
 }

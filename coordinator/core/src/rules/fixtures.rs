@@ -5,7 +5,7 @@ use xiangqi::rules::RuleSet;
 
 use crate::{
     clock::Time,
-    model::{AccountId, Job, JobId, JobState, Lease, LeaseId, LeaseKind, LeaseState, WorkerId},
+    model::{AccountId, Job, JobId, JobKind, JobState, Lease, LeaseId, LeaseKind, LeaseState, WorkerId},
 };
 
 /// A header of self-play.
@@ -29,7 +29,8 @@ pub(super) fn header() -> Header {
 /// An open job.
 pub(super) fn job(header: Header) -> Job {
     let (id, state) = (JobId(1), JobState::Open);
-    Job { id, state, header, game_limit: None, frontier: 0, nodes_per_game: 10_000 }
+    let kind = if header.opponent.is_some() { JobKind::Match } else { JobKind::Selfplay };
+    Job { id, kind, state, header, gate: None, game_limit: None, frontier: 0, nodes_per_game: 10_000 }
 }
 
 /// A match.

@@ -1,15 +1,25 @@
 //! The size of leases: how many games fill the time that a worker asks for.
 
 use dataset::{Header, Time};
-use protocol::api::work::Ask;
+use protocol::{api::work::Ask, campaign::Gate};
 
 use crate::{
     clock::SECOND,
-    model::{Job, MAX_GAMES_PER_LEASE},
+    model::{Job, JobKind, MAX_GAMES_PER_LEASE},
 };
 
 /// Intended work per lease, in seconds.
 pub const LEASE_SECONDS: u32 = 300;
+
+/// Intended work per lease and worker of the fleet, in seconds: a small fleet has short leases, so
+/// that counts move. Up to [`LEASE_SECONDS`].
+const SECONDS_PER_WORKER: i64 = 60;
+
+/// Minimum number of games to which a share of the remaining ones is reduced.
+const MIN_SHARE: i64 = 32;
+
+/// Workers for whom one batch of a sequential test is leased at a time.
+const WORKERS_PER_BATCH: i64 = 4;
 
 /// Intended work for a worker without any upload, whose claimed speed is unproven, in seconds.
 const FIRST_LEASE_SECONDS: u32 = 30;
@@ -43,6 +53,20 @@ impl Job {
     #[must_use]
     pub const fn unit(&self) -> i64 {
         unit(&self.header)
+    }
+
+    /// The games of one lease, at most, in a fleet of so many workers. The fleet shares what
+    /// remains, so that the last leases end together. A sequential test is leased in batches, so
+    /// that it stops soon after its decision.
+    #[must_use]
+    pub fn max_games(&self, fleet: i64) -> i64 {
+        let fleet = fleet.max(1);
+        let share = self.game_limit.map(|limit| ((limit - self.frontier) / (2 * fleet)).max(MIN_SHARE));
+        let gate = self.gate.as_deref().filter(|_| self.kind == JobKind::Match);
+        let batch = gate.and_then(|gate| serde_json::from_str::<Gate>(gate).ok());
+        let batches = batch.map(|gate| 2 * i64::from(gate.batch_pairs) * (fleet / WORKERS_PER_BATCH).max(1));
+        let max = [share, batches].into_iter().flatten().min().unwrap_or(MAX_GAMES_PER_LEASE);
+        (max / self.unit() * self.unit()).max(self.unit())
     }
 
     /// Whether its games are played under a clock, so that they are not reproducible.
@@ -102,6 +126,13 @@ impl Capacity {
         }
     }
 
+    /// The same in a fleet of so many workers.
+    #[must_use]
+    pub fn in_fleet(self, workers: i64) -> Self {
+        let seconds = (SECONDS_PER_WORKER * workers.max(1)).min(i64::from(LEASE_SECONDS)) as u32;
+        Self { seconds: self.seconds.min(seconds), ..self }
+    }
+
     /// Returns how many games fill the time: whole pairs in a match.
     #[must_use]
     pub fn games(&self, job: &Job) -> i64 {
@@ -152,6 +183,26 @@ mod tests {
         let pairs = job(Header { opponent, ..header() });
         assert_eq!((Capacity { nodes_per_second: 75_000, ..short }.games(&pairs)), 6, "whole pairs");
         assert_eq!((Capacity { nodes_per_second: 1, ..short }.games(&pairs)), 2, "at least one");
+    }
+
+    #[test]
+    fn a_small_fleet_has_short_leases() {
+        let capacity = Capacity::of(&ask(Some(100_000), None), 4, true);
+        let seconds = [0, 1, 2, 5, 5_000].map(|workers| capacity.in_fleet(workers).seconds);
+        assert_eq!(seconds, [60, 60, 120, 300, 300]);
+        let limited = Job { game_limit: Some(4_000), frontier: 1_000, ..job(header()) };
+        assert_eq!([1, 2, 100].map(|fleet| limited.max_games(fleet)), [1_500, 750, 32]);
+        assert_eq!(job(header()).max_games(1), MAX_GAMES_PER_LEASE, "there is no limit");
+    }
+
+    #[test]
+    fn a_sequential_test_is_leased_in_batches() {
+        let gate = serde_json::to_string(&Gate { batch_pairs: 8, ..Gate::default() }).unwrap();
+        let opponent = Some(Opponent { net: None, soft_nodes: None, hard_nodes: 100 });
+        let sequential = Job { gate: Some(gate), game_limit: Some(40_000), ..job(Header { opponent, ..header() }) };
+        assert_eq!([1, 4, 7, 100].map(|fleet| sequential.max_games(fleet)), [16, 16, 16, 200]);
+        let rating = Job { kind: JobKind::Rating, ..sequential };
+        assert_eq!(rating.max_games(1), 20_000, "all of its pairs are played");
     }
 
     #[test]

@@ -161,6 +161,13 @@ impl<'t> Comparisons<'t> {
         Ok(rows)
     }
 
+    /// Ends all claims.
+    pub async fn release_claims(&mut self) -> Result<(), StoreError> {
+        let query = "UPDATE comparisons SET claimed_until = 0 WHERE state = 'waiting' AND claimed_until > 0";
+        sqlx::query(query).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
     /// A comparison. Its state is read again under the lock of its job.
     pub async fn get(&mut self, comparison: ComparisonId) -> Result<Comparison, StoreError> {
         let query = AssertSqlSafe(format!("SELECT {ROW} FROM comparisons WHERE id = $1"));

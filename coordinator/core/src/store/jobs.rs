@@ -17,12 +17,13 @@ use crate::{
     model::{AccountId, Campaign, CampaignId, HeldGames, Job, JobCounts, JobId, JobKind, JobState, OpenJob},
 };
 
-const BY_ID: &str = "SELECT id, state, header, game_limit, frontier, nodes_per_game FROM jobs WHERE id = $1";
+const BY_ID: &str =
+    "SELECT id, kind, state, header, gate, game_limit, frontier, nodes_per_game FROM jobs WHERE id = $1";
 
 /// Jobs looked at for one lease.
 const MAX_CHOICE: i64 = 100;
 
-row!(Job { id, state, header: header, game_limit, frontier, nodes_per_game });
+row!(Job { id, kind, state, header: header, gate, game_limit, frontier, nodes_per_game });
 row!(OpenJob { id, kind, created, spread });
 row!(JobCounts { id, games, positions, pending, withdrawals });
 

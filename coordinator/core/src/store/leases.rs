@@ -16,7 +16,7 @@ use crate::{
     clock::Time,
     model::{
         AccountId, JobId, JobState, Lease, LeaseId, LeaseLoad, LeaseState, LeaseToken, MAX_GAMES_PER_LEASE, NewLease,
-        WorkerId,
+        Playing, WorkerId,
     },
 };
 
@@ -44,6 +44,7 @@ row!(Lease {
 });
 
 row!(LeaseLoad { of_worker, of_account });
+row!(Playing { games, finished });
 
 /// A lease whose time is over.
 pub struct DueLease {
@@ -112,6 +113,15 @@ impl<'t> Leases<'t> {
     #[must_use]
     pub const fn on(connection: Connection<'t>) -> Self {
         Self(connection)
+    }
+
+    /// The games of active leases, of one job or of all.
+    pub async fn playing(&mut self, job: Option<JobId>) -> Result<Playing, StoreError> {
+        let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
+                            CAST(COALESCE(SUM(finished), 0) AS BIGINT) AS finished
+                     FROM leases WHERE state = 'active' AND ($1 < 0 OR job = $1)";
+        let query = sqlx::query_as(query).bind(job.map_or(-1, |job| job.0));
+        Ok(query.fetch_one(self.0.raw()).await?)
     }
 
     /// The job of a lease, which is locked before its lease is read.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     clock::Time,
-    gate::Verdict,
+    gate::Decided,
     model::{CampaignState, JobId, JobKind, JobState},
 };
 
@@ -33,7 +33,7 @@ pub struct Match {
     /// The number of its games.
     pub game_limit: Option<i64>,
     /// Its decision.
-    pub decision: Option<Verdict>,
+    pub decision: Option<Decided>,
     /// The net under test.
     pub net: Option<String>,
     /// The state of its campaign, if it is of one.
@@ -87,7 +87,7 @@ impl Jobs<'_> {
     }
 
     /// Stores the verdict of a match; none takes it back.
-    pub async fn decide(&mut self, job: JobId, verdict: Option<&Verdict>) -> Result<(), StoreError> {
+    pub async fn decide(&mut self, job: JobId, verdict: Option<&Decided>) -> Result<(), StoreError> {
         let query = sqlx::query("UPDATE jobs SET decision = $2 WHERE id = $1").bind(job);
         query.bind(verdict.map(json).transpose()?).execute(self.0.raw()).await?;
         Ok(())

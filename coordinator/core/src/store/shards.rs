@@ -172,6 +172,13 @@ impl<'t> Shards<'t> {
         Ok(claimed)
     }
 
+    /// Ends all claims.
+    pub async fn release_claims(&mut self) -> Result<(), StoreError> {
+        let query = "UPDATE shards SET claimed_until = 0 WHERE state = 'received' AND claimed_until > 0";
+        sqlx::query(query).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
     /// The job of a shard, which is locked before the shard is read.
     pub async fn job_of(&mut self, shard: ShardId) -> Result<JobId, StoreError> {
         let query = "SELECT job FROM shards WHERE id = $1";

@@ -82,6 +82,13 @@ impl<'t> Trainings<'t> {
         Ok(query.fetch_one(self.0.raw()).await?)
     }
 
+    /// The number of trainings of a campaign's generation.
+    pub async fn count_of(&mut self, campaign: &Campaign) -> Result<i64, StoreError> {
+        let query = "SELECT COUNT(*) FROM trainings WHERE campaign = $1 AND generation = $2";
+        let query = sqlx::query_scalar(query).bind(campaign.id).bind(campaign.generation + 1);
+        Ok(query.fetch_one(self.0.raw()).await?)
+    }
+
     /// A training.
     pub async fn get(&mut self, training: TrainingId) -> Result<Training, StoreError> {
         Ok(sqlx::query_as(select!("id = $1")).bind(training).fetch_one(self.0.raw()).await?)

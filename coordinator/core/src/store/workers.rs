@@ -34,7 +34,9 @@ impl<'t> Workers<'t> {
     pub const fn on(connection: Connection<'t>) -> Self {
         Self(connection)
     }
+}
 
+impl Workers<'_> {
     /// Records that a worker has sent something.
     pub async fn record_contact(&mut self, worker: WorkerId, now: Time) -> Result<(), StoreError> {
         let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
@@ -147,7 +149,10 @@ impl<'t> Workers<'t> {
                      WHERE workers.last_seen > $1 AND workers.bench_signature = $2 AND accounts.state = 'active'";
         let query = sqlx::query_scalar(query).bind(now.after(-DAY)).bind(bench_signature);
         let first: Option<AccountId> = query.fetch_one(self.0.raw()).await?;
-        Ok(Fleet { workers, first_account: first.unwrap_or(AccountId(i64::MAX)), at: now })
+        let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
+        let active = sqlx::query_scalar(query).bind(now.after(-HOUR / 6)).fetch_one(self.0.raw()).await?;
+        let first_account = first.unwrap_or(AccountId(i64::MAX));
+        Ok(Fleet { workers, active: Some(active), first_account, at: now })
     }
 
     /// Whether a worker of another account was seen since a time, may play this job and has not

@@ -2,9 +2,10 @@
 
 use dataset::{Clock, Header};
 use serde::Serialize;
-use stats::{Counts, EloEstimate, Pentanomial};
+use stats::{EloEstimate, Pentanomial};
 
 use crate::{
+    gate,
     model::JobId,
     store::{Connection, StoreError, counting},
 };
@@ -30,7 +31,7 @@ pub(crate) async fn result(
     counts: Pentanomial,
 ) -> Result<Option<TimedResult>, StoreError> {
     let Some(clock) = header.clock else { return Ok(None) };
-    let elo = (counts.games() > 0).then(|| Counts::from(counts).logistic_elo());
+    let elo = gate::elo(None, counts);
     let time_losses = counting::time_losses(connection, job).await?;
     Ok(Some(TimedResult { clock, unprovable: true, elo, time_losses }))
 }

@@ -277,9 +277,21 @@ impl Lab {
 
     /// Requests this many games.
     pub async fn request(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Result<Work, StoreError> {
+        self.request_under(&self.policy().await, player, nonce, games, draw).await
+    }
+
+    /// The same under another policy.
+    pub async fn request_under(
+        &self,
+        policy: &Policy,
+        player: Player,
+        nonce: &str,
+        games: u32,
+        draw: u64,
+    ) -> Result<Work, StoreError> {
         let caller = Caller { account: AccountId(player.account), draw };
         let ask = lease_request(player.worker, nonce, games);
-        let answer = self.run(AcquireLease { caller, ask, policy: self.policy().await }).await?;
+        let answer = self.run(AcquireLease { caller, ask, policy: policy.clone() }).await?;
         Ok(answer.work)
     }
 

@@ -30,7 +30,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    answer::{ApiError, ApiResult, Body, Path, Query},
+    answer::{ApiError, ApiResult, Body, Path, Query, Text},
     auth::Authenticated,
 };
 use crate::app::App;
@@ -138,7 +138,7 @@ async fn campaign(State(app): State<App>, Path(name): Path<String>) -> ApiResult
 async fn create_campaign(
     State(app): State<App>,
     caller: Authenticated,
-    text: String,
+    Text(text): Text,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer)?;
     let (campaign, _) = app.run(CreateCampaign { text, by: Some(caller.0.account) }).await?;

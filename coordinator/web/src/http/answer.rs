@@ -2,6 +2,7 @@
 
 use axum::{
     Json,
+    body::Bytes,
     extract::{
         self, FromRequest, FromRequestParts, Request,
         rejection::{BytesRejection, JsonRejection},
@@ -117,6 +118,22 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             }
             Err(other) => Err(ApiError::new(Code::BadRequest, one_line(&other.body_text()))),
         }
+    }
+}
+
+/// A body of text, or a problem that names the place of its error.
+pub(crate) struct Text(pub(crate) String);
+
+impl<S: Send + Sync> FromRequest<S> for Text {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
+        let broken_off = |_| ApiError::new(Code::TooLarge, "the body is too large, or broke off");
+        let bytes = Bytes::from_request(request, state).await.map_err(broken_off)?;
+        String::from_utf8(bytes.into()).map(Self).map_err(|error| {
+            let place = error.utf8_error().valid_up_to();
+            ApiError::new(Code::BadRequest, format!("the body is not UTF-8: its byte {place} begins no character"))
+        })
     }
 }
 

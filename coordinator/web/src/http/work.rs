@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use axum::{
     Extension, Json,
     body::Body as HttpBody,
-    extract::{ConnectInfo, Path, State},
+    extract::{ConnectInfo, State},
     http::{HeaderMap, StatusCode},
     response::IntoResponse,
 };
@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use super::{
-    answer::{ApiError, ApiResult, Body},
+    answer::{ApiError, ApiResult, Body, Path},
     auth::{Authenticated, MinVersion},
     body::{collect, require_type, verify_hash},
     permits::Permit,

@@ -4,7 +4,6 @@
 use std::{io::Write as _, sync::LazyLock};
 
 use axum::{
-    extract::Path,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
@@ -14,7 +13,7 @@ use flate2::{Compression, write::GzEncoder};
 use super::zipping;
 use coordinator_core::model::Refusal;
 
-use crate::http::answer::ApiResult;
+use crate::http::answer::{ApiResult, Path};
 
 struct Asset {
     name: &'static str,

@@ -69,6 +69,7 @@ pub(super) async fn identify(
         rest,
         state: marks.map_or_else(String::new, Marks::to_text),
         server: app.settings.name.clone(),
+        origin: origin(request.headers(), app.settings.behind_proxy),
         now: app.clock.now(),
         is_local: peer.ip().is_loopback() && !app.settings.behind_proxy,
     };
@@ -80,6 +81,16 @@ pub(super) async fn identify(
     };
     response.extensions_mut().insert(visitor);
     response
+}
+
+/// The address at which a browser reaches the server. The coordinator itself speaks no TLS; a proxy
+/// names its protocol.
+fn origin(headers: &HeaderMap, behind_proxy: bool) -> String {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_host = |host: &&str| host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte));
+    let host = text(header::HOST).filter(is_host).unwrap_or("127.0.0.1:7272");
+    let is_http = !behind_proxy || text(HeaderName::from_static("x-forwarded-proto")) == Some("http");
+    format!("{}://{host}", if is_http { "http" } else { "https" })
 }
 
 /// CSRF check: a write must come from this host, as far as the browser names its origin.
@@ -121,6 +132,7 @@ pub(super) async fn finish(
             rest: String::new(),
             state: String::new(),
             server: app.settings.name.clone(),
+            origin: String::new(),
             now: app.clock.now(),
             is_local: false,
         });

@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::{
     charts::{self, Interval},
+    live_game::render_board,
     page::{Page, Visitor, show},
 };
-use crate::{app::App, http::answer::ApiResult};
+use crate::{app::App, http::answer::ApiResult, live};
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/", get(home))
@@ -21,6 +22,8 @@ struct HomePage {
     page: Page,
     overview: Overview,
     strength: Strength,
+    /// The live board, while a match is shown.
+    live: Option<String>,
     /// The champion of the first campaign.
     current: Option<(String, String)>,
 }
@@ -67,5 +70,7 @@ async fn home(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
         let name = campaign.champion_name.clone().unwrap_or_else(|| page.brief(&net).to_owned());
         Some((net, name))
     });
-    show(&HomePage { page, overview, strength, current })
+    let snapshot = live::snapshot(&app, &app.live).await?;
+    let live = snapshot.watched.map(|_| render_board(&snapshot, visitor.language, now));
+    show(&HomePage { page, overview, strength, live, current })
 }

@@ -177,7 +177,7 @@ async fn events(State(app): State<App>, visitor: Visitor) -> ApiResult<Response>
     Ok(response)
 }
 
-fn render_board(snapshot: &Snapshot, language: Language, now: Time) -> String {
+pub(super) fn render_board(snapshot: &Snapshot, language: Language, now: Time) -> String {
     let t = &language.words().boards;
     let waiting = snapshot.watched.map_or(t.live_none.to_owned(), |job| fill(t.live_waits, job));
     let board = LiveBoard { t, scene: scene(snapshot.board(), language, now), waiting };

@@ -10,7 +10,8 @@ use axum::{
 };
 use coordinator_core::{
     clock::Time,
-    model::{Reason, Refusal, Session, ShardState},
+    model::{Event, Reason, Refusal, Session, ShardState},
+    reports::overview::PublicEvent,
 };
 use protocol::api::{problem::Code, work::Role};
 
@@ -40,6 +41,8 @@ pub(crate) struct Visitor {
     pub(crate) state: String,
     /// The server's name.
     pub(crate) server: String,
+    /// The address at which the visitor reaches the server, such as `https://example.org`.
+    pub(crate) origin: String,
     /// The time of the request.
     pub(crate) now: Time,
     /// Whether the visitor is on this machine: cookies may then be sent without TLS.
@@ -161,10 +164,18 @@ impl Page {
         self.visitor.link(path)
     }
 
-    /// The same page in the other language.
+    /// The same page in the other language, and then also the page that follows it.
     #[must_use]
     pub(crate) fn translated(&self) -> String {
-        format!("/{}{}", self.visitor.language.other().code(), self.visitor.rest)
+        let (language, rest) = (self.visitor.language, &self.visitor.rest);
+        let address = |rest: &str| format!("/{}{rest}", language.other().code());
+        let Some((path, query)) = rest.split_once('?') else { return address(rest) };
+        let Ok(mut query) = serde_urlencoded::from_str::<Vec<(String, String)>>(query) else { return address(rest) };
+        for (_, next) in query.iter_mut().filter(|(name, _)| name == "next") {
+            let own = next.strip_prefix(&self.link("")).filter(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+            *next = own.map_or_else(|| next.clone(), address);
+        }
+        address(&serde_urlencoded::to_string(query).map_or_else(|_| rest.clone(), |query| format!("{path}?{query}")))
     }
 
     /// The address of a style or script.
@@ -299,6 +310,24 @@ impl Page {
     #[must_use]
     pub(crate) fn ago(&self, time: &i64) -> String {
         format::ago(self.visitor.language, self.visitor.now, *time)
+    }
+
+    /// How long a state has lasted.
+    #[must_use]
+    pub(crate) fn lasting(&self, since: &i64) -> String {
+        self.fill(self.t.campaigns.for_time, format::duration(self.visitor.language, self.visitor.now.0 - since))
+    }
+
+    /// The address of the page about an event: its match, its net, or its campaign.
+    #[must_use]
+    pub(crate) fn event_address(&self, event: &PublicEvent) -> Option<String> {
+        let known = Event::from_columns(&event.kind, event.data.as_deref());
+        if let Some(job) = known.as_ref().and_then(Event::job_of_match) {
+            return Some(self.link(&format!("/matches/{job}")));
+        }
+        let net = known.as_ref().and_then(Event::net).or_else(|| event.subject.strip_prefix("net:"));
+        let campaign = || Some(format!("/campaigns/{}", event.subject.strip_prefix("campaign:")?));
+        net.map(|net| format!("/nets/{net}")).or_else(campaign).map(|path| self.link(&path))
     }
 
     /// The exact time.

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use askama::Template;
 use axum::{
     Router,
-    extract::{ConnectInfo, Query, Request, State},
+    extract::{ConnectInfo, Request, State},
     http::{HeaderMap, StatusCode},
     response::{IntoResponse as _, Redirect, Response},
     routing::{get, post},
@@ -33,7 +33,7 @@ use super::{
 use crate::{
     app::App,
     http::{
-        answer::{ApiError, ApiResult},
+        answer::{ApiError, ApiResult, Query},
         cookie::{SESSION_COOKIE, cookie},
         limits::address_in,
     },

@@ -14,6 +14,7 @@ mod main;
 mod messages;
 mod states;
 mod titles;
+mod tour;
 
 pub use account::Account;
 pub use boards::Boards;
@@ -23,6 +24,7 @@ pub use language::Language;
 pub use main::Main;
 pub use messages::{event, reason, refusal, rejection};
 pub use states::state;
+pub use tour::Tour;
 
 /// All texts of a language.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub struct Words {
     pub campaigns: Campaigns,
     /// Data, workers, people, administration.
     pub data_and_admin: DataAndAdmin,
+    /// The guided tour.
+    pub tour: Tour,
 }
 
 static ENGLISH: Words = Words {
@@ -45,6 +49,7 @@ static ENGLISH: Words = Words {
     boards: Boards::ENGLISH,
     campaigns: Campaigns::ENGLISH,
     data_and_admin: DataAndAdmin::ENGLISH,
+    tour: Tour::ENGLISH,
 };
 static CHINESE: Words = Words {
     main: Main::CHINESE,
@@ -52,6 +57,7 @@ static CHINESE: Words = Words {
     boards: Boards::CHINESE,
     campaigns: Campaigns::CHINESE,
     data_and_admin: DataAndAdmin::CHINESE,
+    tour: Tour::CHINESE,
 };
 
 impl Language {

@@ -35,6 +35,7 @@ fn pages() -> Vec<(&'static str, String)> {
         ("person", "/people/cannon88"),
         ("me", "/me"),
         ("sprt", "/sprt"),
+        ("tour", "/tour"),
         ("games", "/games"),
         ("judge-form", "/judge"),
         ("judge-verdict", "/judge?fen=3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4+w&moves=d0e1+c1c2+e1d0+c2c1+d0e1+c1c2+e1d0+c2c1"),
@@ -178,8 +179,13 @@ async fn pages_look_right_in_the_dark() {
 #[tokio::test]
 async fn pages_look_right_on_a_phone() {
     if !is_skipped() {
-        look(PHONE, "en", "-phone", &["home", "campaign", "match", "net", "data", "person", "sign-in", "register"])
-            .await;
+        look(
+            PHONE,
+            "en",
+            "-phone",
+            &["home", "tour", "campaign", "match", "net", "data", "person", "sign-in", "register"],
+        )
+        .await;
     }
 }
 

@@ -251,7 +251,7 @@ fn generations(curves: &str) -> String {
         );
         let job = 285 + generation;
         let played = pairs(4_000, 7 + generation as u64, [12, 9, 8, 7, 6, 4][generation as usize]);
-        let verdict = gate::judge(&test, campaign.gate.batch_pairs, &played).unwrap();
+        let verdict = gate::judge(&test, &campaign.gate, &played).unwrap();
         let decision = serde_json::to_string(&verdict).unwrap();
         let (state, decision, closed) = if is_last {
             ("open", "NULL".to_owned(), "NULL".to_owned())
@@ -374,7 +374,7 @@ async fn add_events(bench: &Bench) {
     let (campaign, net) = ("yangtze".to_owned(), "00".to_owned());
     let promotion = |generation| {
         let (campaign, net, name) = (campaign.clone(), net.clone(), format!("yangtze-{generation}"));
-        Event::Promotion { campaign, net, name, generation }
+        Event::Promotion { campaign, net, name, generation, job: None }
     };
     let reason = Reason::CandidatesRejected { candidates: 3, generation: 2 };
     let events = [
@@ -382,7 +382,7 @@ async fn add_events(bench: &Bench) {
         (30, Event::Stall(Stall::Campaign { campaign: "yellow".to_owned(), reason })),
         (24, Event::Training { campaign: campaign.clone(), generation: 4, name: "yangtze-5".to_owned() }),
         (14, promotion(5)),
-        (13, Event::Gating { campaign: campaign.clone(), name: "yangtze-6".to_owned() }),
+        (13, Event::Gating { campaign: campaign.clone(), name: "yangtze-6".to_owned(), job: None }),
         (2, Event::CampaignCreated { campaign: "pearl".to_owned() }),
     ];
     for (hours, event) in events {

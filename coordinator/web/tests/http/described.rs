@@ -11,7 +11,10 @@ use protocol::api::{
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, CAMPAIGN, ask, machine, read};
+use crate::{
+    bench::{Bench, CAMPAIGN, ask, machine, read},
+    plenty::{self, MATCH},
+};
 
 async fn document(bench: &Bench) -> Value {
     read(bench.request(Method::GET, "/api/v1/openapi.json", "").send().await.unwrap()).await
@@ -67,7 +70,7 @@ async fn every_path_of_programs_is_documented() {
     of(path::manifest("{hash}"));
 }
 
-/// Checks that a value's keys are in its schema, with all required ones.
+/// Checks that a value is of its schema's type, and that its keys are those of the schema.
 fn fits(document: &Value, schema: &Value, value: &Value, name: &str) {
     let schema = match schema.get("$ref").and_then(Value::as_str) {
         Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
@@ -77,6 +80,30 @@ fn fits(document: &Value, schema: &Value, value: &Value, name: &str) {
         let tag = |choice: &Value| choice.pointer("/properties/work/const").cloned();
         let choice = choices.iter().find(|choice| tag(choice).as_ref() == value.get("work"));
         return fits(document, choice.unwrap(), value, name);
+    }
+    if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
+        let choice = choices.iter().find(|choice| (choice["type"] == "null") == value.is_null());
+        return fits(document, choice.unwrap_or_else(|| panic!("{name} is {value}")), value, name);
+    }
+    if let Some(wanted) = schema.get("type") {
+        let found = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        let is_of = |wanted: &Value| wanted == found || (wanted == "number" && found == "integer");
+        let fits = wanted.as_array().map_or_else(|| is_of(wanted), |all| all.iter().any(is_of));
+        assert!(fits, "{name} is {value}, not of type {wanted}");
+    }
+    for (place, value) in value.as_array().into_iter().flatten().enumerate() {
+        let of_place = schema.get("prefixItems").and_then(|items| items.get(place));
+        if let Some(item) = of_place.or_else(|| schema.get("items")) {
+            fits(document, item, value, &format!("{name}[{place}]"));
+        }
     }
     let (Some(properties), Some(object)) = (schema.get("properties").and_then(Value::as_object), value.as_object())
     else {
@@ -136,4 +163,45 @@ async fn bodies_fit_their_schemas() {
     }
     let server: Value = read(bench.request(Method::GET, path::SERVER, "").send().await.unwrap()).await;
     fits(&document, &document["components"]["schemas"]["Server"], &server, "Server");
+}
+
+/// Every JSON response to a read is described, and what a busy server sends is of that schema.
+#[tokio::test]
+async fn reads_fit_their_schemas() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    plenty::fill(&bench).await;
+    let token = bench.account("root", Role::Admin).await;
+    let worker = bench.worker(&token, "one").await;
+    bench.ask(&token, worker, "a").await;
+    let document = document(&bench).await;
+    let net = format!("{:064x}", plenty::NETS);
+    let job = MATCH.to_string();
+    let mut seen = 0;
+    for (template, methods) in document["paths"].as_object().unwrap() {
+        let Some(schema) = methods.pointer("/get/responses/200/content/application~1json/schema") else { continue };
+        assert_ne!(schema, &json!({}), "{template} is not described");
+        let address = template.replace("{name}", if template.starts_with("/people") { "root" } else { "quick" });
+        let address = address.replace("{job}", &job).replace("{hash}", &net);
+        let query = match template.as_str() {
+            "/sprt" => "?counts=10,20,40,25,15",
+            "/judge" => "?moves=h2e2",
+            _ => "",
+        };
+        let address = format!("{}{address}{query}", path::ROOT);
+        let value = loop {
+            let answer = bench.request(Method::GET, &address, &token).send().await.unwrap();
+            match answer.status() {
+                StatusCode::OK => break Some(read::<Value>(answer).await),
+                // The match is being counted.
+                StatusCode::SERVICE_UNAVAILABLE => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+                _ => break None,
+            }
+        };
+        if let Some(value) = value {
+            fits(&document, schema, &value, template);
+            seen += 1;
+        }
+    }
+    assert!(seen > 28, "only {seen} were read");
 }

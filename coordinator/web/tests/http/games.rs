@@ -74,6 +74,12 @@ async fn games_still_being_checked_are_for_trainers_only() {
     assert_eq!(read::<Value>(listed).await, json!([]));
     let listed = bench.request(Method::GET, of_job, &trainer).send().await.unwrap();
     assert_eq!(read::<Value>(listed).await[0]["shard"], json!(shard));
+
+    // Games of a trusted worker are never audited: they can be opened at once.
+    bench.execute("UPDATE workers SET trusted = 1".to_owned()).await;
+    assert_eq!(read::<Value>(get(&bench, of_job).await).await[0]["shard"], json!(shard));
+    assert_eq!(read::<Value>(get(&bench, "/api/v1/games").await).await[0]["shard"], json!(shard));
+    assert!(get(&bench, &format!("/en/games/{shard}/0")).await.status().is_success());
 }
 
 #[tokio::test]

@@ -68,6 +68,7 @@ async fn every_public_page_is_small_with_much_data() {
         "/judge",
         "/live-game",
         "/sprt",
+        "/tour",
         "/sign-in",
         "/register",
     ];

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use coordinator_core::{people::passwords, settings::Settings};
+use coordinator_core::{
+    model::{CampaignCommand, Event, JobId, Reason},
+    people::passwords,
+    settings::Settings,
+};
 use protocol::api::{problem::Code, work::Role};
 use reqwest::{Method, StatusCode};
 
@@ -34,7 +38,7 @@ const PUBLIC: [&str; 10] =
     ["", "/campaigns", "/matches", "/nets", "/data", "/workers", "/people", "/people/boss", "/sprt", "/sign-in"];
 
 /// Pages without data.
-const FORMS: [&str; 5] = ["/sign-in", "/register", "/campaigns/new", "/campaigns/quick/edit", "/judge"];
+const FORMS: [&str; 6] = ["/sign-in", "/register", "/campaigns/new", "/campaigns/quick/edit", "/judge", "/tour"];
 
 #[tokio::test]
 async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
@@ -76,7 +80,8 @@ async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
         "/register",
     ];
     let public: Vec<&str> = PUBLIC.into_iter().chain(things.iter().map(String::as_str)).collect();
-    for path in &public {
+    // The guided tour has no JSON.
+    for path in public.iter().chain(&["/tour"]) {
         check(&mut anonymous, path).await;
         check(&mut maintainer, path).await;
     }
@@ -97,7 +102,9 @@ async fn check(visitor: &mut Visitor<'_>, path: &str) {
         assert!(page.header("cache-control").contains("no-cache"), "{path}");
         assert!(!page.text.contains(" style=") && !page.text.contains("<style"), "{path} has a style");
         assert!(!page.text.contains(" onclick") && !page.text.contains("<script>"), "{path} has a script");
-        assert_eq!(elsewhere(&page.text), Vec::<String>::new(), "{path} goes elsewhere");
+        // Commands to copy name the address of this server.
+        let text = page.text.replace(&visitor.address(""), "");
+        assert_eq!(elsewhere(&text), Vec::<String>::new(), "{path} goes elsewhere");
         let footer = page.text.split_once("<footer").unwrap().1;
         let links = footer.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().replace("&#38;", "&"));
         let links: Vec<String> = links.filter(|link| link.starts_with("/api/")).collect();
@@ -192,6 +199,16 @@ async fn sessions_begin_and_end_and_belong_to_one_visitor() {
     ann.cookies.insert("chuhe_session".to_owned(), cookie);
     let back = ann.get("/en/me").await;
     assert_eq!((back.status, back.header("location")), (StatusCode::SEE_OTHER, "/en/sign-in?next=%2Fen%2Fme"));
+    // Another language holds for the next page too.
+    for (from, to) in [
+        ("/en/sign-in?next=%2Fen%2Fme", "/zh/sign-in?next=%2Fzh%2Fme"),
+        ("/en/sign-in?next=/en/games?job=3", "/zh/sign-in?next=%2Fzh%2Fgames%3Fjob%3D3"),
+        ("/zh/sign-in?next=/zh", "/en/sign-in?next=%2Fen"),
+        ("/en/sign-in?next=/enough", "/zh/sign-in?next=%2Fenough"),
+    ] {
+        let text = ann.get(from).await.text;
+        assert!(text.contains(&format!("href=\"{to}\"")), "{from}: {text}");
+    }
 
     ann.cookies.clear();
     ann.sign_in("ann", PASSWORD).await;
@@ -521,4 +538,111 @@ async fn totals_match_the_shards_in_every_state() {
     }
     assert_eq!((bench.number(wrong).await, bench.number(labelled).await), (0, 0));
     assert_eq!(bench.number("SELECT SUM(shards) FROM totals WHERE state = 'quarantined'").await, 2);
+}
+
+/// A newcomer finds what the server is, and how to take part: register, token, command.
+#[tokio::test]
+async fn home_tells_how_to_take_part() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let mut visitor = Visitor::new(&bench);
+    let run = format!("chuhe-worker run --server http://{}", bench.address);
+    for (language, sentence) in [("en", "Volunteers&#39; computers play xiangqi"), ("zh", "志愿者的电脑在这里自我对弈")]
+    {
+        let home = visitor.get(&format!("/{language}")).await.text;
+        for wanted in [sentence, &run, &format!("href=\"/{language}/register\"")] {
+            assert!(home.contains(wanted), "{wanted}: {home}");
+        }
+        let form = visitor.get(&format!("/{language}/register")).await.text;
+        assert!(form.contains(if language == "en" { "(optional)" } else { "(选填)" }), "{form}");
+    }
+    let form = visitor.form("/en/register").await;
+    let fields = [("form", form.as_str()), ("name", "ann"), ("password", PASSWORD), ("consent", "CC0-1.0")];
+    let registered = visitor.post("/en/register", &fields).await.text;
+    assert!(registered.contains(&run) && registered.contains("chuhe_"), "{registered}");
+    let home = visitor.get("/en").await.text;
+    assert!(!home.contains(&run), "who has an account knows it");
+}
+
+/// Behind a proxy the command names the proxy's address.
+#[tokio::test]
+async fn the_command_names_the_address_of_the_proxy() {
+    let bench = Bench::with(Settings { behind_proxy: true, ..settings() }).await;
+    for (host, protocol, wanted) in [
+        ("games.example.org", "https", "--server https://games.example.org"),
+        ("games.example.org:8080", "http", "--server http://games.example.org:8080"),
+        ("<script>", "https", "--server https://127.0.0.1:7272"),
+    ] {
+        let request = bench.request(Method::GET, "/en", "").header("host", host).header("x-forwarded-proto", protocol);
+        let home = request.send().await.unwrap().text().await.unwrap();
+        assert!(home.contains(wanted), "{home}");
+    }
+}
+
+/// An event leads to what it is about; a state tells how long it has lasted.
+#[tokio::test]
+async fn events_lead_to_their_subject() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    bench.clock.advance(600_000);
+    let events = [
+        Event::Rejection {
+            campaign: "quick".to_owned(),
+            net: "00".to_owned(),
+            name: "quick-1-1".to_owned(),
+            reason: Reason::Inconclusive,
+            job: Some(JobId(7)),
+        },
+        Event::Candidate { net: "ab12".to_owned(), name: "quick-1-2".to_owned() },
+        Event::CampaignCommand { campaign: "quick".to_owned(), command: CampaignCommand::Stop },
+    ];
+    for event in events {
+        let (kind, data) = event.to_columns().unwrap();
+        let (subject, text) = (event.subject(), event.to_string());
+        let values = format!("(1, '{kind}', '{subject}', '{text}', '{data}')");
+        bench.execute(format!("INSERT INTO events (at, kind, subject, text, data) VALUES {values}")).await;
+    }
+    let home = Visitor::new(&bench).get("/en").await.text;
+    for wanted in [
+        "<a href=\"/en/matches/7\">quick-1-1 was rejected",
+        "<a href=\"/en/nets/ab12\">quick-1-2 was trained</a>",
+        "<a href=\"/en/campaigns/quick\">was stopped for good</a>",
+        "for 10 min",
+    ] {
+        assert!(home.contains(wanted), "{wanted}: {home}");
+    }
+}
+
+#[tokio::test]
+async fn a_stuck_campaign_names_its_remedy() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    bench.execute("UPDATE campaigns SET state = 'stuck', reason = 'it failed'".to_owned()).await;
+    let page = Visitor::new(&bench).get("/en/campaigns/quick").await.text;
+    assert!(page.contains("chuhe-coordinator admin campaign resume quick"), "{page}");
+}
+
+/// Home, campaign and match show the games being played, and those that heartbeats report.
+#[tokio::test]
+async fn games_being_played_are_shown() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let token = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&token, "one").await;
+    let lease = bench.lease(&token, worker, "a").await;
+    let tile = |more: &str| format!("Being played</dt><dd>{}{more}</dd>", lease.games);
+    for path in ["/en", "/en/campaigns/quick"] {
+        let page = Visitor::new(&bench).get(path).await.text;
+        assert!(page.contains(&tile("")), "{path}: {page}");
+    }
+    let before = bench.number("SELECT MAX(expires) FROM leases").await;
+    bench.clock.advance(1_000);
+    let place = protocol::api::path::renewal(&lease.token);
+    let renewed = bench.post(&place, &token, &protocol::api::work::Renew { finished: 1 }).await;
+    assert_eq!(renewed.status(), StatusCode::OK);
+    assert!(bench.number("SELECT MAX(expires) FROM leases").await > before, "open pages notice the heartbeat");
+    for path in ["/en", "/en/campaigns/quick"] {
+        let page = Visitor::new(&bench).get(path).await.text;
+        assert!(page.contains(&tile(" <small>1 finished</small>")), "{path}: {page}");
+    }
 }

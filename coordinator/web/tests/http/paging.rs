@@ -71,7 +71,7 @@ impl<'b> Visitor<'b> {
         text.split_once("name=\"form\" value=\"").unwrap().1.split_once('"').unwrap().0.to_owned()
     }
 
-    fn address(&self, path: &str) -> String {
+    pub(crate) fn address(&self, path: &str) -> String {
         format!("http://{}{path}", self.bench.address)
     }
 

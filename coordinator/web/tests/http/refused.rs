@@ -296,3 +296,22 @@ async fn an_upload_beyond_the_quota_is_rejected_while_it_arrives() {
     }
     panic!("{used} bytes are there");
 }
+
+#[tokio::test]
+async fn unreadable_addresses_and_bodies_are_problems() {
+    let (bench, token, _, lease) = with_lease().await;
+    let admin = bench.account("root", Role::Admin).await;
+    let json = |place: &str, body: &'static str| {
+        let request = bench.request(Method::POST, place, &token).header("content-type", "application/json");
+        request.body(body).send()
+    };
+    for games in ["x", "-1", "18446744073709551616"] {
+        let place = format!("/api/v1/leases/{}/games/{games}", lease.token);
+        let request = bench.request(Method::PUT, &place, &token).header("content-type", SHARD_TYPE);
+        problem(request.body("games").send().await.unwrap(), Code::NotFound).await;
+    }
+    problem(json("/api/v1/leases/%ff/renewal", r#"{"finished":1}"#).await.unwrap(), Code::NotFound).await;
+    problem(json("/api/v1/leases/%ff/giving-back", r#"{"from":0}"#).await.unwrap(), Code::NotFound).await;
+    let request = bench.request(Method::POST, "/api/v1/campaigns", &admin).body(b"name = \"\xff\"".to_vec());
+    problem(request.send().await.unwrap(), Code::BadRequest).await;
+}

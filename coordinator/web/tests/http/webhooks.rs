@@ -88,7 +88,7 @@ async fn cause_event(bench: &Bench, kind: &'static str) {
     let now = bench.clock.now();
     let (campaign, name, net) = ("one".to_owned(), "one-1".to_owned(), "00".to_owned());
     let event = match kind {
-        "promotion" => Event::Promotion { campaign, net, name, generation: 1 },
+        "promotion" => Event::Promotion { campaign, net, name, generation: 1, job: None },
         "candidate" => Event::Candidate { net, name },
         "stall" => Event::Stall(Stall::Campaign { campaign, reason: Reason::NoTrainer }),
         _ => Event::Disk { is_low: true, free_mebibytes: 7 },

@@ -65,7 +65,7 @@ struct Walk {
 
 impl Walk {
     fn new(test: &Sprt, distribution: &Distribution) -> Self {
-        let (_, score_variance) = distribution.mean_and_variance();
+        let score_variance = distribution.at_least(distribution.mean_and_variance().1);
         let game_deviation = (score_variance * distribution.games_per_observation()).sqrt();
         let lead_of = |elo: f64| match test.model {
             EloModel::Logistic => lead_of_elo(elo),

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     events::{Event, record_event},
     model::{Campaign, CampaignId, CampaignState, CampaignStep, JobKind, JobState, Reason, TrainingState},
-    ops::matches::MissingAudits,
+    ops::{live, matches::MissingAudits},
     rules::campaigns::Counts,
     store::{Database, Operation, StoreError, Tx, counting},
 };
@@ -118,9 +118,10 @@ impl AdvanceCampaign {
         let seed = campaign.gate_seed();
         let header = plan.match_header(self.bench_signature, Some(candidate), campaign.champion, seed);
         let job = steps::add_job(tx, JobKind::Match, &header, Some(campaign), Some(&plan.gate)).await?;
+        live::show_gate(&mut tx.connection(), job).await?;
         campaign.begin_gate(now, job);
         let (campaign, name) = (campaign.plan.name.clone(), tx.nets().name_of(Some(candidate)).await?);
-        record_event(&mut tx.connection(), now, None, Event::Gating { campaign, name }).await?;
+        record_event(&mut tx.connection(), now, None, Event::Gating { campaign, name, job: Some(job) }).await?;
         Ok(())
     }
 
@@ -140,7 +141,8 @@ impl AdvanceCampaign {
             _ => {}
         }
         let pairs = counting::pairs(&mut tx.connection(), job).await?;
-        let verdict = steps::verdict(campaign, &pairs)?;
+        let decided = steps::decided(campaign, &pairs)?;
+        let verdict = decided.verdict;
         let plan = &campaign.plan.gate;
         let is_out = pairs.len() as u64 >= u64::from(plan.most_pairs);
         let reason = match verdict.decision {
@@ -156,7 +158,7 @@ impl AdvanceCampaign {
         };
         tx.jobs().set_state(now, job, JobState::Closed).await?;
         if let Some(reason) = reason {
-            tx.jobs().decide(job, Some(&verdict)).await?;
+            tx.jobs().decide(job, Some(&decided)).await?;
             steps::reject(tx, campaign, reason).await?;
             return Ok(true);
         }
@@ -165,7 +167,7 @@ impl AdvanceCampaign {
             wait(tx, campaign, Reason::AuditsMissing { games: missing.games }).await?;
             return Ok(false);
         }
-        tx.jobs().decide(job, Some(&verdict)).await?;
+        tx.jobs().decide(job, Some(&decided)).await?;
         steps::promote(tx, campaign, None).await?;
         Ok(true)
     }

@@ -64,7 +64,7 @@ async fn undecided(connection: &mut Connection<'_>, campaign: &Campaign) -> Resu
     let Some(job) = campaign.gate else { return Ok(None) };
     let plan = &campaign.plan.gate;
     let pairs = counting::pairs(connection, job).await?;
-    let verdict = steps::verdict(campaign, &pairs)?;
+    let verdict = steps::decided(campaign, &pairs)?.verdict;
     match verdict.decision {
         Decision::Continue if (pairs.len() as u64) < u64::from(plan.most_pairs) => Ok(Some(Undecided::Plays(job))),
         Decision::AcceptH1 => {

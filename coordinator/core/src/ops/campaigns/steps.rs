@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     clock::{HOUR, SECOND},
     events::{Event, record_event},
-    gate::{self, Verdict},
+    gate::{self, Decided},
     model::{AccountId, Campaign, JobId, JobKind, JobState, PromotionKind, Reason, Refusal, Stall},
     rules::{
         campaigns::Counts,
@@ -55,10 +55,11 @@ pub(in crate::ops) async fn add_job(
 }
 
 /// The verdict on the pairs of a campaign's gate.
-pub(super) fn verdict(campaign: &Campaign, pairs: &[u8]) -> Result<Verdict, StoreError> {
+pub(super) fn decided(campaign: &Campaign, pairs: &[u8]) -> Result<Decided, StoreError> {
     let test = campaign.plan.sprt().map_err(|error| StoreError::Corrupt(error.to_string()))?;
-    let verdict = gate::judge(&test, campaign.plan.gate.batch_pairs, pairs);
-    verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))
+    let verdict = gate::judge(&test, &campaign.plan.gate, pairs);
+    let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
+    Ok(Decided { verdict, elo: gate::elo(Some(&test), verdict.counts) })
 }
 
 /// Stores a training set and creates a training. False if the set is outdated: generations or games
@@ -75,7 +76,8 @@ pub(super) async fn begin_training(
         return Ok(false);
     }
     let manifest = tx.nets().add_training_set(now, set).await?;
-    let (name, file) = (campaign.candidate_name(), "games.json".to_owned());
+    let trainings = tx.trainings().count_of(campaign).await?;
+    let (name, file) = (campaign.candidate_name(trainings), "games.json".to_owned());
     let recipe = campaign.plan.recipe_for(&name, &[(file.clone(), 1)]);
     let recipe = recipe.map_err(|error| StoreError::Corrupt(format!("a recipe that is none: {error}")))?;
     let manifests = json!([{ "name": file, "sha256": manifest }]).to_string();
@@ -115,7 +117,7 @@ pub(super) async fn promote(tx: &mut Tx<'_>, campaign: &mut Campaign, by: Option
         &mut tx.connection(),
         now,
         by,
-        Event::Promotion { campaign: campaign.plan.name.clone(), net, name, generation },
+        Event::Promotion { campaign: campaign.plan.name.clone(), net, name, generation, job },
     )
     .await?;
     Ok(())
@@ -126,7 +128,8 @@ pub(super) async fn reject(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Rea
     let now = tx.now();
     let net = candidate_of(tx, campaign).await?.to_string();
     tx.nets().apply(now, &net, NetEvent::Rejected, None).await?;
-    if let Some(job) = campaign.gate {
+    let job = campaign.gate;
+    if let Some(job) = job {
         tx.jobs().set_state(now, job, JobState::Closed).await?;
     }
     let stuck = campaign.reject(now);
@@ -135,7 +138,7 @@ pub(super) async fn reject(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Rea
         &mut tx.connection(),
         now,
         None,
-        Event::Rejection { campaign: campaign.plan.name.clone(), net, name, reason },
+        Event::Rejection { campaign: campaign.plan.name.clone(), net, name, reason, job },
     )
     .await?;
     match stuck {

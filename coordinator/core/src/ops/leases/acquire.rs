@@ -78,8 +78,10 @@ impl AcquireLease {
         if let Some(reason) = load.limit_reason(fulfilled) {
             return Ok(Work::Wait { seconds: 60, reason });
         }
-        let grant =
-            Grant { player, nonce: &self.ask.nonce, capacity: Capacity::of(&self.ask, threads, player.has_delivered) };
+        let capacity = Capacity::of(&self.ask, threads, player.has_delivered);
+        let fleet = self.policy.fleet.active;
+        let capacity = fleet.map_or(capacity, |workers| capacity.in_fleet(workers));
+        let grant = Grant { player, nonce: &self.ask.nonce, capacity, fleet };
         if player.is_trusted
             && let Some(lease) = grant.settlement(tx).await?
         {
@@ -110,6 +112,7 @@ struct Grant<'a> {
     player: &'a Player,
     nonce: &'a str,
     capacity: Capacity,
+    fleet: Option<i64>,
 }
 
 impl Grant<'_> {
@@ -200,6 +203,7 @@ impl Grant<'_> {
     async fn fresh_of(&self, tx: &mut Tx<'_>, job: &Job) -> Result<Option<Lease>, StoreError> {
         let now = tx.now();
         let max_games = self.capacity.games(job);
+        let max_games = self.fleet.map_or(max_games, |workers| max_games.min(job.max_games(workers)));
         let mut open = tx.segments().open(job.id).await?;
         let mut numbers = segments::first_open(&open, max_games);
         if let Some(first) = &numbers

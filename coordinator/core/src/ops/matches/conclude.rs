@@ -53,7 +53,7 @@ impl Operation for ConcludeMatches {
             }
             let (standing, _) = matches::standing_of(&mut tx.connection(), &found).await?;
             if is_finished(&found, &standing) {
-                tx.jobs().decide(job, Some(&standing.verdict)).await?;
+                tx.jobs().decide(job, Some(&standing.decided())).await?;
                 tx.jobs().set_state(now, job, JobState::Closed).await?;
                 concluded += 1;
             }

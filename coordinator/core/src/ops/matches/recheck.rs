@@ -31,7 +31,7 @@ async fn recheck(tx: &mut Tx<'_>, job: JobId) -> Result<(), StoreError> {
     let now = tx.now();
     tx.jobs().lock(job).await?;
     let found = tx.jobs().get_match(job).await?;
-    let Some(decided) = found.decision else { return Ok(()) };
+    let Some(decided) = found.decision.map(|decided| decided.verdict) else { return Ok(()) };
     let (standing, _) = matches::standing_of(&mut tx.connection(), &found).await?;
     let is_out = matches::is_out(&found, &standing);
     let state = |is_open| if is_open { JobState::Open } else { JobState::Closed };

@@ -23,3 +23,17 @@ impl Operation for ClaimShards {
         tx.shards().claim(now, self.limit, self.until).await
     }
 }
+
+/// Ends the claims of validators that were killed, on shards and on comparisons. The caller knows
+/// that no validator runs.
+pub struct ReleaseClaims;
+
+impl Operation for ReleaseClaims {
+    const NAME: &'static str = "release_claims";
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        tx.shards().release_claims().await?;
+        tx.comparisons().release_claims().await
+    }
+}

@@ -210,18 +210,14 @@ impl Memory {
 
 async fn read(connection: &mut Connection<'_>, job: JobId) -> Result<Played, StoreError> {
     let (standing, pairs) = matches::standing_and_pairs(connection, job).await?;
-    let is_tested = standing.timed.is_none();
     // Up to the end of the test.
-    let pairs = pairs.get(..standing.verdict.pairs as usize).filter(|_| is_tested).unwrap_or_default();
+    let pairs = pairs.get(..standing.verdict.pairs as usize).filter(|_| standing.sequential).unwrap_or_default();
     let curve = gate::curve(&standing.test, standing.batch_pairs, pairs, MAX_POINTS).unwrap_or_default();
-    let elo = match standing.timed {
-        Some(timed) => timed.elo,
-        None => (standing.verdict.pairs > 0).then(|| standing.test.estimate(standing.verdict.counts)),
-    };
-    let is_undecided = is_tested && standing.verdict.decision == Decision::Continue && standing.verdict.pairs > 0;
+    let is_undecided =
+        standing.sequential && standing.verdict.decision == Decision::Continue && standing.verdict.pairs > 0;
     let outlook = is_undecided.then(|| standing.test.outlook(standing.verdict.counts).ok()).flatten();
     Ok(Played {
-        elo: elo.filter(|elo| elo.elo_low.is_finite() && elo.elo_high.is_finite()),
+        elo: standing.elo(),
         outlook: outlook.filter(|outlook| outlook.games_to_go.is_finite()),
         curve,
         workers: workers::tallies(connection, job).await?,

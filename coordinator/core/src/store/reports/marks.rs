@@ -9,7 +9,7 @@ use crate::store::{Connection, StoreError};
 pub struct Marks {
     /// Campaigns and their jobs.
     pub campaigns: i64,
-    /// Uploads.
+    /// Uploads, leases and their heartbeats.
     pub games: i64,
     /// The event log.
     pub events: i64,
@@ -28,7 +28,8 @@ pub async fn marks(connection: &mut Connection<'_>) -> Result<Marks, StoreError>
     let query = "SELECT CAST(COALESCE((SELECT SUM(changed) FROM campaigns), 0)
                              + COALESCE((SELECT MAX(closed) FROM jobs), 0) AS BIGINT) AS campaigns,
                         CAST(COALESCE((SELECT MAX(validated) FROM shards), 0)
-                             + COALESCE((SELECT MAX(id) FROM shards), 0) AS BIGINT) AS games,
+                             + COALESCE((SELECT MAX(id) FROM shards), 0)
+                             + COALESCE((SELECT MAX(expires) FROM leases WHERE state = 'active'), 0) AS BIGINT) AS games,
                         CAST(COALESCE((SELECT MAX(id) FROM events), 0) AS BIGINT) AS events";
     Ok(sqlx::query_as(query).fetch_one(connection.raw()).await?)
 }

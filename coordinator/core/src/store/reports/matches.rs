@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
+use stats::EloEstimate;
 
 use crate::{
-    gate::Verdict,
+    gate::{Decided, Verdict},
     model::{AccountId, CampaignId, JobId, JobKind, JobState, ShardState, WorkerId},
     store::{Connection, StoreError},
 };
@@ -32,10 +33,20 @@ pub struct Line {
     pub opponent_name: Option<String>,
     /// The verdict with which the match was closed; none before.
     pub verdict: Option<Verdict>,
+    /// The Elo of the verdict's pairs; none before, and in matches of older versions.
+    pub elo: Option<EloEstimate>,
     /// Begin, in milliseconds since 1970.
     pub created: i64,
     /// End, in milliseconds since 1970; none while it runs.
     pub closed: Option<i64>,
+}
+
+impl Line {
+    /// Whether a sequential test ends it.
+    #[must_use]
+    pub fn is_sequential(&self) -> bool {
+        self.kind == JobKind::Match
+    }
 }
 
 #[derive(sqlx::FromRow)]
@@ -55,6 +66,7 @@ struct Row {
 
 impl From<Row> for Line {
     fn from(row: Row) -> Self {
+        let decided: Option<Decided> = row.decision.and_then(|text| serde_json::from_str(&text).ok());
         Self {
             job: row.id,
             unprovable: row.kind == JobKind::Timed,
@@ -65,7 +77,8 @@ impl From<Row> for Line {
             net_name: row.net_name,
             opponent: row.opponent,
             opponent_name: row.opponent_name,
-            verdict: row.decision.and_then(|text| serde_json::from_str(&text).ok()),
+            verdict: decided.map(|decided| decided.verdict),
+            elo: decided.and_then(|decided| decided.elo),
             created: row.created,
             closed: row.closed,
         }

@@ -1,14 +1,14 @@
 //! The home page's data: current work, its speed, and the strength reached.
 
 use serde::Serialize;
-use stats::{Counts, EloEstimate};
+use stats::EloEstimate;
 
 use super::workers::{Active, active_now};
 use crate::{
     clock::{HOUR, Time},
-    gate::Verdict,
-    model::{CampaignId, CampaignState, CampaignStep, EventId, JobId, PromotionKind},
-    store::{Connection, StoreError},
+    gate::{self, Decided},
+    model::{CampaignId, CampaignState, CampaignStep, EventId, JobId, Playing, PromotionKind},
+    store::{Connection, Leases, StoreError},
 };
 
 /// Promotions listed, the newest.
@@ -23,6 +23,8 @@ pub struct Overview {
     pub hour: Volume,
     /// Validated in all.
     pub total: Volume,
+    /// Games being played.
+    pub playing: Playing,
     /// Machines seen within ten minutes.
     pub workers: i64,
     /// Number of threads of these machines.
@@ -118,13 +120,14 @@ pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Result<Over
                  FROM totals WHERE state = 'validated'";
     let total = sqlx::query_as(query).fetch_one(connection.raw()).await?;
     let Active { workers, threads } = active_now(connection, now).await?;
+    let playing = Leases::on(connection.reborrow()).playing(None).await?;
     let query = "SELECT campaign FROM promotions ORDER BY id DESC LIMIT 1";
     let last: Option<CampaignId> = sqlx::query_scalar(query).fetch_optional(connection.raw()).await?;
     let strength = match last {
         Some(campaign) => strength(connection, campaign).await?,
         None => Vec::new(),
     };
-    Ok(Overview { campaigns, hour, total, workers, threads, strength, events: events(connection).await? })
+    Ok(Overview { campaigns, hour, total, playing, workers, threads, strength, events: events(connection).await? })
 }
 
 /// Campaigns: the active ones, or all.
@@ -158,9 +161,8 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: CampaignId) -> 
     let rows: Vec<Row> = sqlx::query_as(query).bind(campaign).fetch_all(connection.raw()).await?;
     let mut points: Vec<Point> = Vec::new();
     for row in rows {
-        let verdict = row.decision.and_then(|text| serde_json::from_str::<Verdict>(&text).ok());
-        let gain =
-            verdict.filter(|verdict| verdict.pairs > 0).map(|verdict| Counts::from(verdict.counts).logistic_elo());
+        let decided = row.decision.and_then(|text| serde_json::from_str::<Decided>(&text).ok());
+        let gain = decided.and_then(|decided| decided.elo.or_else(|| gate::elo(None, decided.verdict.counts)));
         // A rollback restores the earlier net with its earlier strength.
         let earlier = points.iter().rev().find(|point| row.kind == PromotionKind::Rollback && point.net == row.net);
         let (elo, low, high) = match (earlier, points.last(), gain) {

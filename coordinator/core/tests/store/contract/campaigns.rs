@@ -2,12 +2,16 @@
 
 use coordinator_core::{
     gate, matches,
-    model::{Campaign, CampaignCommand as Command, CampaignId, JobId, NetState},
-    ops::{campaigns::RollBackCampaign, nets::AddNet},
-    store::{Campaigns, counting},
+    model::{Campaign, CampaignCommand as Command, CampaignId, Fleet, JobId, NetState, Playing},
+    ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
+    rules::granting::Policy,
+    store::{Campaigns, Leases, counting},
 };
 use dataset::{Digest, manifest::Manifest};
-use protocol::{api::problem::Code, campaign::Gate};
+use protocol::{
+    api::{problem::Code, work::Work},
+    campaign::Gate,
+};
 use stats::Decision;
 
 use super::{cases, receiving::counted};
@@ -38,6 +42,9 @@ cases! {
     another_engine_begins_anew
     two_coordinators_take_each_step_once
     matches_outside_of_campaigns_are_concluded
+    a_gate_of_one_worker_stops_within_a_batch
+    a_match_of_fixed_length_counts_all_of_its_pairs
+    the_last_pairs_of_a_test_count
 }
 
 /// A net whose match has a seed of the wanted strength.
@@ -86,7 +93,7 @@ pub(super) async fn verdict(lab: &Lab, job: i64) -> (gate::Verdict, gate::Verdic
     let plan: String = lab.value(&format!("SELECT gate FROM jobs WHERE id = {job}")).await;
     let plan: Gate = serde_json::from_str(&plan).unwrap();
     let pairs = op!(lab.read, [], |c| counting::pairs(&mut c, JobId(job))).unwrap();
-    let again = gate::judge(&matches::test_of(&plan).unwrap(), plan.batch_pairs, &pairs).unwrap();
+    let again = gate::judge(&matches::test_of(&plan).unwrap(), &plan, &pairs).unwrap();
     (serde_json::from_str(&decision).unwrap(), again)
 }
 
@@ -171,6 +178,11 @@ async fn too_many_rejected_candidates_stop_the_campaign(lab: Lab) {
     lab.drive(id).await;
     let going = row(&lab, id).await;
     assert_eq!((going.state.name(), going.phase.name(), going.candidates), ("running", "training", 0));
+    let recipes = lab.rows::<(String,)>("SELECT recipe FROM trainings ORDER BY id").await;
+    let line = |recipe: &str| recipe.lines().find(|line| line.starts_with("name")).unwrap().to_owned();
+    let names: Vec<_> = recipes.iter().map(|row| line(&row.0)).collect();
+    let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+    assert!(names.len() > 2 && distinct.len() == names.len(), "no name repeats: {names:?}");
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE state = 'open'").await, 1);
 }
 
@@ -211,8 +223,7 @@ async fn audits_of_parts_are_enough(lab: Lab) {
             return;
         }
         // Each audit plays two of 120 games.
-        if let protocol::api::work::Work::Games(part) =
-            lab.request(old, &format!("{number}"), 2, ALL_AUDITS).await.unwrap()
+        if let Work::Games(part) = lab.request(old, &format!("{number}"), 2, ALL_AUDITS).await.unwrap()
             && part.terms.opponent.is_some()
         {
             lab.deliver(old, &part).await;
@@ -399,8 +410,75 @@ async fn matches_outside_of_campaigns_are_concluded(lab: Lab) {
     conclude().await;
     for job in [rating, test] {
         assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "closed");
-        let (said, again) = verdict(&lab, job).await;
-        assert_eq!(said, again);
     }
+    let (said, again) = verdict(&lab, test).await;
+    assert_eq!(said, again);
     assert_eq!(counted(&lab, rating).await.0, 80, "a rating match is played to its end");
+}
+
+/// A match whose candidate has this strength, played to its end. Returns its verdict and the scores
+/// of all pairs.
+async fn finished(lab: &Lab, kind: &str, plan: Gate, strength: usize) -> (gate::Verdict, Vec<u8>) {
+    let judge = lab.judge(&format!("judge-{kind}-{}", plan.most_pairs)).await;
+    let seed = (1..100).find(|seed| truth::strength(*seed) == strength).unwrap();
+    let header = plan.header(xiangqi::rules::RuleSet::Cxr, SIGNATURE, Some(net(1)), None, seed);
+    let job = lab.create_match(kind, header.clone(), plan).await;
+    lab.clock.advance(1_000);
+    lab.play(judge, plan.most_pairs).await;
+    lab.run(ConcludeMatches::prepare(&lab.store).await.unwrap()).await.unwrap();
+    let decision: String = lab.value(&format!("SELECT decision FROM jobs WHERE id = {job}")).await;
+    let decided: gate::Decided = serde_json::from_str(&decision).unwrap();
+    assert!(decided.elo.is_some(), "{decision}");
+    let games: Vec<_> = (0..u64::from(plan.most_pairs) * 2).map(|number| truth::game(&header, number)).collect();
+    (decided.verdict, truth::pairs(&games))
+}
+
+async fn a_match_of_fixed_length_counts_all_of_its_pairs(lab: Lab) {
+    lab.run(AddNet { net: new_net(net(1), NetState::Base) }).await.unwrap();
+    for pairs in [4, 12, 32, 64] {
+        let plan = Gate { nodes: 666, most_pairs: pairs, elo1: 80.0, ..Gate::default() };
+        let (verdict, played) = finished(&lab, "rating", plan, 1).await;
+        let found = (verdict.pairs, verdict.counts, verdict.decision);
+        assert_eq!(found, (u64::from(pairs), gate::counts(&played), Decision::Continue));
+    }
+}
+
+async fn the_last_pairs_of_a_test_count(lab: Lab) {
+    lab.run(AddNet { net: new_net(net(1), NetState::Base) }).await.unwrap();
+    // Hypotheses so close to each other that 20 pairs decide nothing.
+    let plan = Gate { nodes: 666, most_pairs: 20, elo1: 1.0, ..Gate::default() };
+    let (verdict, played) = finished(&lab, "match", plan, 2).await;
+    assert_eq!((verdict.pairs, verdict.counts), (20, gate::counts(&played)));
+}
+
+/// A worker alone is leased one batch at a time, so hardly a pair is played after the decision. A
+/// gate that begins is shown live, and its heartbeats are counted.
+async fn a_gate_of_one_worker_stops_within_a_batch(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, gate) = gating(&lab, judge, 0).await;
+    let shown: String = lab.value("SELECT value FROM settings WHERE name = 'live'").await;
+    assert!(shown.contains(&format!("\"job\":{gate}")), "{shown}");
+    let fleet = Fleet { active: Some(1), ..Fleet::default() };
+    let policy = Policy { fleet, ..Policy::default() };
+    let batch = 4;
+    for number in 0..60 {
+        if row(&lab, id).await.phase.name() != "gating" {
+            break;
+        }
+        let work = lab.request_under(&policy, judge, &format!("gate-{number}"), 1_000, NO_AUDIT).await.unwrap();
+        let Work::Games(lease) = work else { panic!("there are pairs left") };
+        assert_eq!(lease.games, 2 * batch, "one batch at a time");
+        lab.clock.advance(1);
+        lab.renew(judge, &lease.token, 3).await.unwrap();
+        let playing = op!(lab.read, [], |c| Leases::on(c).playing(Some(JobId(gate)))).unwrap();
+        assert_eq!(playing, Playing { games: 8, finished: 3 });
+        lab.deliver(judge, &lease).await;
+        lab.clock.advance(1);
+        lab.validate(NO_AUDIT).await;
+        lab.drive(id).await;
+    }
+    assert_eq!(row(&lab, id).await.generation, 1, "the stronger candidate is promoted");
+    let (said, _) = verdict(&lab, gate).await;
+    let frontier: i64 = lab.value(&format!("SELECT frontier FROM jobs WHERE id = {gate}")).await;
+    assert_eq!((said.decision, frontier), (Decision::AcceptH1, said.pairs as i64 * 2), "no pair was for nothing");
 }

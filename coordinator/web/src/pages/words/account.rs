@@ -19,6 +19,7 @@ super::list::words! {
         no_account: "No account yet?", "还没有账号？";
         have_account: "Already have an account?", "已有账号？";
         invitation: "Invitation", "邀请码";
+        optional: "optional", "选填";
         invitation_needed: "Accounts here are by invitation.", "此处注册需要邀请码。";
         approval_needed: "New accounts wait until a maintainer approves them.", "新账号需经维护者批准后生效。";
         consent: "I contribute my games under CC0 1.0: anyone may use them for anything.",

@@ -119,8 +119,8 @@ super::list::words! {
         rules_simple: "every repetition a draw (simple)", "重复即和（simple）";
         live_title: "Live game", "现场直播";
         live_none: "No game is shown live at the moment.", "目前没有正在直播的对局。";
-        live_none_help: "A maintainer marks the match to show; it then appears here by itself.",
-            "维护者标记要直播的对抗赛后，此处会自动显示。";
+        live_none_help: "A gate appears here by itself when it begins; a maintainer can mark any match.",
+            "晋级测试开始后会自动显示于此；维护者也可标记任意对抗赛。";
         live_waits: "Match {} is to be shown; its next game begins soon.", "对抗赛 {} 即将直播，请稍候。";
         live_pair: "Match {}", "对抗赛 {}";
         colon: ": ", "：";

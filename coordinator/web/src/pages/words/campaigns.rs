@@ -7,6 +7,8 @@ super::list::words! {
         nothing_runs: "No campaign is running.", "目前没有进行中的任务。";
         games_hour: "Games in the last hour", "近一小时对局";
         positions_hour: "Positions in the last hour", "近一小时局面";
+        playing_now: "Being played", "正在下";
+        playing_finished: "{} finished", "已下完 {}";
         workers_now: "Workers now", "在线工作机";
         threads: "{} threads", "{} 线程";
         games_total: "Games so far", "累计对局";
@@ -46,6 +48,18 @@ super::list::words! {
         step_promotion: "Promotion", "晋级";
         last_time: "last time: {}", "上次 {}";
         for_time: "for {}", "已 {}";
+        about_server: "Volunteers' computers play xiangqi against themselves here. Neural nets learn from the games, and a new net is promoted when a match proves it stronger.",
+            "志愿者的电脑在这里自我对弈象棋；神经网络从对局中学习，经对抗赛证明更强后晋级。";
+        join: "Take part", "参与贡献";
+        join_register: "a name and a password, no e-mail.", "只需名称和密码，无需邮箱。";
+        join_token: "Copy the token that is shown then.", "复制随后显示的令牌。";
+        join_run: "In a clone of the source, build the worker and start it. It asks for the token.",
+            "在源码目录中编译并启动工作机，它会询问令牌。";
+        join_now: "In a clone of the source, build the worker and start it. It asks for this token, and your games appear on your page.",
+            "在源码目录中编译并启动工作机，它会询问此令牌；您的对局将显示在您的页面上。";
+        join_commands: "Commands", "命令";
+        stuck_help: "A maintainer decides: look at the last nets and matches, then sign in and press “Resume” here, or run this:",
+            "由维护者决定：查看最近的网络与对抗赛，然后登录并点击“继续”，或运行：";
         stuck_why: "The campaign waits for a person: {}", "任务受阻，等待处理：{}";
         positions_of: "{} positions", "{} 局面";
         commands: "Commands", "操作";
