@@ -9,8 +9,8 @@ use std::{
 use coordinator_core::{
     clock::{Clock, Time},
     model::{
-        AccountId, AccountState, CampaignCommand, CampaignId, Figures, JobId, LeaseToken, NetState, NewNet, ShardId,
-        ToCompare, ValidationReport,
+        AccountId, AccountState, CampaignCommand, CampaignId, Figures, Fleet, JobId, LeaseToken, NetState, NewNet,
+        ShardId, ToCompare, ValidationReport,
     },
     ops::{
         accounts::{CreateAccount, DeleteAccount},
@@ -295,7 +295,7 @@ impl Lab {
         Ok(answer.work)
     }
 
-    /// The policy that the scheduler would set now.
+    /// The policy that the scheduler would set now, but for leases of the size that is requested.
     pub async fn policy(&self) -> Policy {
         if let Some(policy) = &self.fixed_policy {
             return policy.clone();
@@ -303,7 +303,8 @@ impl Lab {
         let now = self.now();
         let fleet =
             self.store.read(move |c| Box::pin(async move { Workers::on(c).fleet(now, SIGNATURE as i64).await }));
-        Policy { fleet: fleet.await.expect("they can be counted"), ..Policy::default() }
+        let fleet = Fleet { active: None, ..fleet.await.expect("they can be counted") };
+        Policy { fleet, ..Policy::default() }
     }
 
     /// Decides the finished matches outside of campaigns.
