@@ -212,8 +212,10 @@ impl Arguments {
         }
         match broken {
             None => Ok(Finding::Holds),
-            Some(error) if self.record.is_some() => Err(error.context("the table is of the games before the end")),
-            Some(error) => Err(error),
+            Some(error) if matches!(self.kind, Kind::Swiss | Kind::Knockout) => {
+                Err(error.context("the table is of the games before the end, its places are of the finished rounds"))
+            }
+            Some(error) => Err(error.context("the table is of the games before the end")),
         }
     }
 

@@ -42,6 +42,18 @@ fn known_failures_set_the_exit_status_after_a_broken_pipe() {
     assert_eq!(answer(&output), (Some(1), "", ""));
 }
 
+/// The status is that of the whole file, although only its first line was read.
+#[test]
+fn cases_behind_a_broken_pipe_are_judged() {
+    let passes = "{\"name\":\"a\",\"moves\":\"C2=5; maybe\",\"expected\":\"none\"}\n";
+    let file = file("many-skipped.jsonl", &(passes.repeat(3_000) + WRONG));
+    let mut child = batch(&file).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "line 1: a: passed\n");
+    assert_eq!(answer(&child.wait_with_output().unwrap()), (Some(1), "", ""));
+}
+
 fn pgn(file: &PathBuf, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe"));
     command.args(["judge", "--threads", "1", "--pgn"]).arg(file).args(more);

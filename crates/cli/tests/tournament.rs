@@ -88,7 +88,8 @@ fn a_round_robin_follows_the_tables_and_is_resumed_wherever_it_was_cut() {
         fs::write(folder.join("record"), &record[..cut]).unwrap();
         // The games of a pair are written before its line.
         let is_begun = record[..cut].contains(&b'\n');
-        fs::write(folder.join("games.pgn"), if is_begun { &pgn[..] } else { b"" }).unwrap();
+        let written = if cut == begun { &pgn[..700] } else { &pgn[..] };
+        fs::write(folder.join("games.pgn"), if is_begun { written } else { b"" }).unwrap();
         let again = answer(&tournament(&folder, &["--threads", "2"]).output().unwrap());
         assert_eq!(again, whole, "cut at {cut}");
         assert_eq!(played(&folder), all, "cut at {cut}");

@@ -120,14 +120,14 @@ impl Answer {
             writeln!(out, "cycle from ply {from} to ply {to}: red {red}, black {black}")?;
         }
         writeln!(out, "{}\n{}", self.explanation.en, self.explanation.zh)?;
-        if self.moves_after_end > 0 {
-            writeln!(out, "moves given after the end: {}", self.moves_after_end)?;
-        }
         self.print_notes(out)
     }
 
     /// Prints what concerns the text, not the game.
     pub(super) fn print_notes(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.moves_after_end > 0 {
+            writeln!(out, "moves given after the end: {}", self.moves_after_end)?;
+        }
         if let Some(claimed) = self.claimed {
             writeln!(out, "the text claims: {claimed}")?;
         }

@@ -54,6 +54,8 @@ pub(super) fn run(
     let mut lines = Lines { reader, number: 0 };
     let mut sum = Sum { passed: 0, failed: 0 };
     let mut live = LiveLine::new();
+    // The output's reader may leave: the rest is judged for the exit status.
+    let mut is_closed = false;
     while let Some(chunk) = lines.chunk().with_context(|| name.clone())? {
         let judged: Vec<_> =
             pool.install(|| chunk.par_iter().map(|(number, line)| judge(*number, line, rules)).collect());
@@ -61,16 +63,17 @@ pub(super) fn run(
             let report = report.with_context(|| format!("{name}, line {number}"))?;
             let has_passed = report.as_ref().is_none_or(|report| report.judged == report.expected);
             *(if has_passed { &mut sum.passed } else { &mut sum.failed }) += 1;
-            match report.map_or(Ok(()), |report| report.print(json, out)) {
-                // The reader is gone, but a failure is known.
-                Err(error) if is_broken_pipe(&error) && sum.failed > 0 => return Ok(Finding::Fails),
+            match report.filter(|_| !is_closed).map_or(Ok(()), |report| report.print(json, out)) {
+                Err(error) if is_broken_pipe(&error) => is_closed = true,
                 printed => printed?,
             }
         }
         live.show(|| format!("{} passed, {} failed", sum.passed, sum.failed))?;
     }
     drop(live);
-    if json {
+    if is_closed {
+        // Nothing more can be said.
+    } else if json {
         serde_json::to_writer(&mut *out, &sum)?;
         writeln!(out)?;
     } else {
@@ -87,7 +90,9 @@ fn judge(line: usize, text: &[u8], rules: RuleSet) -> Result<Option<Report>> {
     let case: Case = text.parse()?;
     let (transcript, replay) = case.play(rules).with_context(|| format!("case {}", shortened(&case.name)))?;
     let judged = Expected::from(replay.game.status());
-    if judged == case.expected && transcript.skipped.is_empty() && transcript.hint().is_none() {
+    let is_claimed = transcript.claimed().is_none_or(|claimed| Expected::from(claimed) == judged);
+    let is_used = is_claimed && transcript.skipped.is_empty() && replay.moves_after_end == 0;
+    if judged == case.expected && is_used && transcript.hint().is_none() {
         return Ok(None);
     }
     Ok(Some(Report {

@@ -42,7 +42,13 @@ pub enum Expected {
 
 impl From<&Status> for Expected {
     fn from(status: &Status) -> Self {
-        match status.ending().map(|ending| ending.outcome) {
+        Self::from(status.ending().map(|ending| ending.outcome))
+    }
+}
+
+impl From<Option<Outcome>> for Expected {
+    fn from(outcome: Option<Outcome>) -> Self {
+        match outcome {
             None => Self::None,
             Some(Outcome::RedWins) => Self::BlackLoses,
             Some(Outcome::BlackWins) => Self::RedLoses,

@@ -82,6 +82,9 @@ impl RecordedPair {
     }
 }
 
+/// Only the games of one pair may be written and not yet recorded.
+const GAMES_OF_A_PAIR: usize = 2;
+
 /// The record, in memory and in its file.
 pub(super) struct Journal {
     file: Option<File>,
@@ -151,7 +154,9 @@ impl Journal {
             recorded = end;
         }
         // A kill may have cut the first game that was written, before it was recorded.
-        let is_cut = !self.is_new && bytes.iter().zip(start.as_bytes()).all(|(found, expected)| found == expected);
+        let begins_alike = bytes.iter().zip(start.as_bytes()).all(|(found, expected)| found == expected);
+        let games = bytes.windows(start.len()).filter(|found| *found == start.as_bytes()).count();
+        let is_cut = !self.is_new && begins_alike && games <= GAMES_OF_A_PAIR;
         if recorded == 0 && !bytes.is_empty() && !is_cut {
             bail!("{}: it is not empty, but the record has no games in PGN", path.display());
         }
@@ -328,6 +333,8 @@ mod tests {
             assert!(journal.open_pgn(&pgn, start).is_ok(), "a kill cut the first game");
             assert_eq!(fs::read_to_string(&pgn).unwrap(), "");
         }
+        fs::write(&pgn, format!("{start}\n").repeat(3)).unwrap();
+        assert!(journal.open_pgn(&pgn, start).is_err(), "more than a pair is of another tournament");
         let pairing = Pairing { red: 0, black: 1 };
         journal.push(RecordedPair::new(0, pairing, 0, &[], Some("game 1\n"))).unwrap();
         journal.push(RecordedPair::new(0, pairing, 1, &[], Some("game 2\n"))).unwrap();

@@ -28,6 +28,8 @@ pub struct Utf8Lines<R> {
     encoding: Encoding,
     /// A line, or all lines up to the one that showed the encoding.
     lines: Vec<u8>,
+    /// The letters of two bytes in the lines that were held back.
+    held_letters: usize,
     /// The bytes of them that were consumed.
     at: usize,
 }
@@ -35,10 +37,13 @@ pub struct Utf8Lines<R> {
 /// The bytes that are held back at most.
 const MAX_HELD_BYTES: usize = 1 << 20;
 
+/// So many letters of two bytes are UTF-8: one in seven of GBK is a letter there too.
+const MAX_HELD_LETTERS: usize = 8;
+
 impl<R: BufRead> Utf8Lines<R> {
     /// The lines of a file.
     pub const fn new(reader: R) -> Self {
-        Self { reader, encoding: Encoding::Unknown, lines: Vec::new(), at: 0 }
+        Self { reader, encoding: Encoding::Unknown, lines: Vec::new(), held_letters: 0, at: 0 }
     }
 
     /// Whether lines in GBK were read.
@@ -46,26 +51,41 @@ impl<R: BufRead> Utf8Lines<R> {
         matches!(self.encoding, Encoding::Gbk)
     }
 
-    /// Decodes the lines if they are in GBK. Returns whether the encoding is still open.
-    fn decode(&mut self) -> bool {
+    /// Reads a line. Returns false if it must be held back, until a later one shows the encoding.
+    fn read_line(&mut self) -> io::Result<bool> {
+        let start = self.lines.len();
+        let read = self.reader.by_ref().take(MAX_GAME_BYTES as u64).read_until(b'\n', &mut self.lines)?;
+        let line = &self.lines[start..];
         if self.encoding == Encoding::Unknown {
-            match str::from_utf8(&self.lines) {
-                Ok(text) if text.is_ascii() => return false,
+            match str::from_utf8(line) {
+                Ok(text) if text.chars().all(|letter| letter.len_utf8() <= 2) => {
+                    self.held_letters += text.chars().filter(|letter| !letter.is_ascii()).count();
+                    let is_held = self.held_letters > 0 && self.held_letters <= MAX_HELD_LETTERS;
+                    if is_held && read > 0 && self.lines.len() < MAX_HELD_BYTES {
+                        return Ok(false);
+                    }
+                    if self.held_letters > 0 {
+                        self.encoding = Encoding::Utf8;
+                    }
+                }
                 // Chinese letters have three bytes in UTF-8.
-                Ok(text) if text.chars().all(|letter| letter.len_utf8() <= 2) => return true,
                 Ok(_) => self.encoding = Encoding::Utf8,
-                Err(_) => {}
+                Err(_) => self.decode(),
             }
+        } else if self.encoding == Encoding::Gbk {
+            self.decode();
         }
-        if self.encoding != Encoding::Utf8
-            && let Some(text) = GB18030.decode_without_bom_handling_and_without_replacement(&self.lines)
-        {
+        Ok(true)
+    }
+
+    /// Decodes the lines if they are in GBK.
+    fn decode(&mut self) {
+        if let Some(text) = GB18030.decode_without_bom_handling_and_without_replacement(&self.lines) {
             self.encoding = Encoding::Gbk;
             if let Cow::Owned(text) = text {
                 self.lines = text.into_bytes();
             }
         }
-        false
     }
 }
 
@@ -74,12 +94,7 @@ impl<R: BufRead> BufRead for Utf8Lines<R> {
         if self.at == self.lines.len() {
             self.at = 0;
             self.lines.clear();
-            loop {
-                let read = self.reader.by_ref().take(MAX_GAME_BYTES as u64).read_until(b'\n', &mut self.lines)?;
-                if !self.decode() || read == 0 || self.lines.len() >= MAX_HELD_BYTES {
-                    break;
-                }
-            }
+            while !self.read_line()? {}
         }
         Ok(&self.lines[self.at..])
     }
@@ -130,6 +145,9 @@ mod tests {
         assert!(str::from_utf8(&GB18030.encode("一").0).is_ok(), "its bytes are a letter in UTF-8 too");
         assert_eq!(read(&GB18030.encode(text).0), (text.to_owned(), true));
         assert_eq!(read(text.as_bytes()), (text.to_owned(), false));
+        let cyrillic = "[White \"Хорошо\"]\n{хорошо}\n";
+        let (text, is_gbk) = read(&[cyrillic.as_bytes(), b"{\xf7\xe0}\n"].concat());
+        assert!(text.starts_with(cyrillic) && !is_gbk, "{text}");
         let latin = "[White \"José\"]\n1. h2e2 *\n";
         assert_eq!(read(latin.as_bytes()), (latin.to_owned(), false));
     }

@@ -40,9 +40,9 @@ impl GameText {
 
 /// Iterates over the games of a file in PGN. One game is in memory at a time.
 ///
-/// A game ends where tags follow its moves, or with the line of its result. Tags behind an empty
-/// line end it also inside a bracket, so that one that is never closed costs one game. Every byte
-/// from the first word of the file on is in a game.
+/// A game ends where tags follow its moves, or with the line of its result. A line of tags behind
+/// an empty line, or one that begins with `Event`, ends it also inside a bracket. So a bracket that
+/// is never closed costs one game. Every byte from the first word of the file on is in a game.
 #[derive(Debug)]
 pub struct Games<R> {
     reader: R,
@@ -171,8 +171,8 @@ impl Scanner {
         let content = content(line);
         match content.first() {
             _ if self.open != Open::Nothing => {
-                let is_tag = |line: &str| line.starts_with('[') && words::tag(line) == Some(line.len());
-                self.is_behind_empty && str::from_utf8(content).is_ok_and(is_tag)
+                let begins = |line: &str| is_only_tags(line) && (self.is_behind_empty || line.starts_with("[Event "));
+                str::from_utf8(content).is_ok_and(begins)
             }
             Some(b'[') => self.has_moves || self.has_result,
             None | Some(b'{' | b'(' | b';' | b'%') => false,
@@ -185,7 +185,7 @@ impl Scanner {
     /// Looks at a line for moves, a result at its end, and a bracket that is open in the next.
     fn scan(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(content(line));
-        self.is_behind_empty = text.is_empty();
+        self.is_behind_empty = text.trim().is_empty();
         let mut rest = text.as_ref();
         if self.open == Open::Nothing {
             if rest.starts_with('%') {
@@ -229,6 +229,16 @@ impl Scanner {
     }
 }
 
+/// Whether a line consists of tags.
+fn is_only_tags(line: &str) -> bool {
+    let mut rest = line;
+    while rest.starts_with('[') {
+        let Some(length) = words::tag(rest) else { return false };
+        rest = rest[length..].trim_start();
+    }
+    rest.is_empty() && !line.is_empty()
+}
+
 /// Whether a line is a rule of at least three dashes or the like.
 fn is_rule(content: &[u8]) -> bool {
     content.len() >= 3 && content.iter().all(|byte| *byte == content[0])
@@ -260,6 +270,9 @@ mod tests {
             "[Event \"h\"]\n1. h2e2 {never closed\nh9g7 1-0\n\n",
             "[Event \"i\"]\n1. h2e2 （and\n\n[no tag\n\n",
             "[Event \"j\"]\n1. h2e2 {x} 1-0\n",
+            "[Event \"k\"]\n1. h2e2 {open\n1-0\n",
+            "[Event \"l\"] [Site \"x\"]\n1. h2e2 {open\n1-0\n\u{3000}\n",
+            "[Site \"m\"] [Red \"x\"]\n1. h2e2 1-0\n",
             "[Event \"f\n1. h2e2",
         ];
         let text = games.concat();
@@ -267,7 +280,7 @@ mod tests {
         assert_eq!(found.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), games);
         assert_eq!(
             found.iter().map(|(line, _)| *line).collect::<Vec<_>>(),
-            [1, 5, 12, 16, 17, 18, 19, 23, 33, 36, 38, 39, 43, 48, 50]
+            [1, 5, 12, 16, 17, 18, 19, 23, 33, 36, 38, 39, 43, 48, 50, 53, 57, 59]
         );
         assert_eq!(split("\u{feff}\n\n 1. h2e2 *"), [(3, " 1. h2e2 *".to_owned())]);
         assert_eq!(split(" \n\n"), []);
