@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use common::{
     block_on, folder,
     lab::{ALL_AUDITS, CAMPAIGN, Lab, NO_AUDIT, Player, SIGNATURE},
+    reports::report,
 };
 
 /// Games of an upload.
@@ -96,20 +97,6 @@ macro_rules! measured {
         times.sort_by(f64::total_cmp);
         println!("| {} | {:.2} ms |", $what, times[2]);
     }};
-}
-
-macro_rules! report {
-    ($lab:expr, |$c:ident| $report:expr) => {
-        $lab.store
-            .report(move |mut connection| {
-                Box::pin(async move {
-                    let $c = &mut connection;
-                    $report.await.map(drop)
-                })
-            })
-            .await
-            .unwrap()
-    };
 }
 
 /// Loses a pair of a match, so that others are preferred for it.

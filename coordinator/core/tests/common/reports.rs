@@ -25,6 +25,9 @@ macro_rules! report {
     };
 }
 
+#[allow(unused_imports, reason = "not every test measures reports")]
+pub(crate) use report;
+
 /// Reads every report, of a campaign and of an account that is called `new`.
 pub async fn read_all(lab: &Lab, campaign: i64, account: i64) {
     let account = AccountId(account);
