@@ -25,6 +25,7 @@ mod refused;
 mod restored;
 mod rulebook;
 mod security;
+mod sessions;
 #[path = "../../../tests/common/started.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod started;
