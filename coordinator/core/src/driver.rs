@@ -13,7 +13,8 @@ use crate::{
     model::{CampaignId, ShardId},
     objects::Kind,
     ops::{
-        campaigns::AdvanceCampaign,
+        campaigns::{AdvanceCampaign, DropUnusedParts},
+        disputes::finish_reviews,
         leases::ExpireLeases,
         matches::{ConcludeMatches, RecheckMatches},
         retention::ExpireShards,
@@ -72,6 +73,9 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     follow_clock(service).await?;
     set_policy(service).await?;
     service.run(ExpireLeases).await?;
+    if let Err(error) = finish_reviews(&service.store, &service.clock).await {
+        tracing::error!(%error, "an account cannot be reviewed: nothing is decided until then");
+    }
     let running = service.read(|connection| Box::pin(async move { Campaigns::on(connection).running().await })).await?;
     let mut steps = 0;
     for id in running {
@@ -82,7 +86,7 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
         }
     }
     service.run(ConcludeMatches::prepare(&service.store).await?).await?;
-    service.run(RecheckMatches).await?;
+    service.run(RecheckMatches::prepare(&service.store).await?).await?;
     Ok(steps)
 }
 
@@ -179,6 +183,7 @@ pub async fn expire(service: &Service) -> Result<u64, StoreError> {
 pub async fn sweep(service: &Service) -> Result<u64, StoreError> {
     let now = service.clock.now().0;
     let failed = |error| StoreError::Corrupt(format!("objects that cannot be swept: {error}"));
+    while service.run(DropUnusedParts).await? {}
     let mut swept = 0;
     for kind in Kind::ALL {
         for hash in service.objects.aside_before(kind, now - HOUR).await.map_err(failed)? {

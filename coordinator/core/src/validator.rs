@@ -19,7 +19,7 @@ use crate::{
     model::{Figures, Reason, ToCompare, ToValidate, ValidationReport},
     objects::{Kind, ObjectError, Objects},
     ops::{
-        disputes::{ClaimComparisons, RecordComparison},
+        disputes::{ClaimComparisons, RecordComparison, finish_reviews},
         validation::{AcceptShard, ClaimShards, RejectShard, ReleaseClaims},
     },
     pulse::{Pulse, Task},
@@ -118,11 +118,18 @@ impl Validator {
             }
         }
         let comparisons = self.run(now, ClaimComparisons { limit: limit * 4, until }).await?;
+        let mut is_review_due = false;
         for comparison in &comparisons {
-            if let Err(error) = self.compare(comparison).await {
-                tracing::error!(comparison = comparison.comparison.0, %error, "two uploads were not compared");
-                outcome = Err(error);
+            match self.compare(comparison).await {
+                Ok(is_due) => is_review_due |= is_due,
+                Err(error) => {
+                    tracing::error!(comparison = comparison.comparison.0, %error, "two uploads were not compared");
+                    outcome = Err(error);
+                }
             }
+        }
+        if is_review_due {
+            finish_reviews(&self.store, &self.clock).await?;
         }
         outcome.map(|()| shards.len() + comparisons.len())
     }
@@ -191,8 +198,9 @@ impl Validator {
             .map_err(|error| StoreError::Corrupt(format!("a book that is none: {error}")).into())
     }
 
-    async fn compare(&self, pair: &ToCompare) -> Result<(), ValidatorError> {
-        let (Ok(left), Ok(right)) = (pair.left.parse(), pair.right.parse()) else { return Ok(()) };
+    /// Compares two uploads; returns whether uploads are to be reviewed.
+    async fn compare(&self, pair: &ToCompare) -> Result<bool, ValidatorError> {
+        let (Ok(left), Ok(right)) = (pair.left.parse(), pair.right.parse()) else { return Ok(false) };
         let (first, end) = (pair.first as u64, (pair.first + pair.games) as u64);
         let differs = if left == right {
             None

@@ -7,12 +7,18 @@
 
 mod common;
 
-use std::env;
+use std::{env, sync::Arc};
 
 use coordinator_core::{
+    clock::DAY,
     games,
-    model::{CampaignId, JobId},
-    ops::{campaigns::AdvanceCampaign, leases::ExpireLeases},
+    model::{AccountId, CampaignId, JobId, ShardId},
+    ops::{
+        campaigns::AdvanceCampaign,
+        disputes::{ReviewShards, SetQuarantine},
+        leases::ExpireLeases,
+        retention::ExpireShards,
+    },
     reports::{campaign, data, overview, people},
     store::{RECOUNT, Store as _, Webhooks},
 };
@@ -24,6 +30,12 @@ use common::{
     lab::{ALL_AUDITS, CAMPAIGN, Lab, NO_AUDIT, Player, SIGNATURE},
     reports::report,
 };
+
+/// The outcomes, reasons and figures of an upload, as long as usual ones.
+const DETAILS: &str = r#"'{"black_wins":37,"draws":21,"red_wins":42}',
+    '{"adjudicated_draw":9,"adjudicated_win":58,"checkmate":21,"perpetual_check":3,"repetition":9}',
+    '{"scores":' || json_array(randomblob(0) IS NULL, 812, 455, 391, 367, 402, 411, 377, 354, 342, 333, 298, 244, 190, 155, 98, 61) ||
+    ',"pieces":' || json_array(12, 45, 98, 167, 254, 377, 402, 444, 461, 477, 498, 502, 511, 533, 541, 560, 602, 688) || '}'"#;
 
 /// Games of an upload.
 const GAMES: i64 = 100;
@@ -67,8 +79,7 @@ async fn fill(lab: &Lab, job: i64, entry: &str, workers: i64, uploads: i64) {
             "INSERT INTO {columns}
              SELECT id, lower(hex(randomblob(32))), job, id, worker, account, first, games, 8000, 11000, 'validated',
                     {now} - 100000000 + id, {now} - 100000000 + id,
-                    CASE WHEN id % 500 = 0 THEN 'wanted' WHEN id % 20 = 0 THEN 'clean' ELSE 'none' END, {entry}, '{{}}',
-                    '{{}}', '{{}}', 'present'
+                    CASE WHEN id % 500 = 0 THEN 'wanted' WHEN id % 20 = 0 THEN 'clean' ELSE 'none' END, {entry}, {DETAILS}, 'present'
              FROM leases WHERE id > 1000"
         ),
         "INSERT INTO segments (job, first, games, state, shard) SELECT job, first, games, 'held', id FROM shards".to_owned(),
@@ -97,6 +108,14 @@ macro_rules! measured {
         times.sort_by(f64::total_cmp);
         println!("| {} | {:.2} ms |", $what, times[2]);
     }};
+}
+
+/// The size of the database without its free pages and its training sets.
+async fn used_bytes(lab: &Lab) -> i64 {
+    lab.execute("DELETE FROM manifest_parts").await;
+    let used = "SELECT (page_count - freelist_count) * page_size
+                FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
+    lab.value(used).await
 }
 
 /// Loses a pair of a match, so that others are preferred for it.
@@ -166,16 +185,39 @@ fn growth() {
         measured!("data", report!(lab, |c| data::data(c, now, 0)));
         measured!("machines", report!(lab, |c| people::machines(c, None, 0)));
         measured!("ranking", report!(lab, |c| people::ranking(c, 0, 50)));
-        // The freeze of a training set: read first, then written.
+        // The quarantine of an account with a tenth of all uploads.
+        let many = AccountId(player.account);
+        lab.execute(&format!("UPDATE shards SET account = {many} WHERE id % 10 = 0")).await;
+        println!("\n| in the writer, a step at a time | median |\n|---|---|");
+        let mut begins = false;
+        measured!("quarantine, marked", {
+            begins = !begins;
+            lab.run(SetQuarantine { account: many, begins, by: None, reason: "by hand".into() }).await.unwrap();
+        });
+        measured!("quarantine, a step of 100 uploads", assert!(lab.run(ReviewShards::default()).await.unwrap()));
+        lab.execute("DELETE FROM reviews").await;
+        // The freeze of a training set: read first, then written in parts.
         lab.execute("UPDATE campaigns SET wanted_positions = 1; UPDATE jobs SET state = 'open'").await;
         let begun = Instant::now();
         let advance = AdvanceCampaign::prepare(&lab.store, CampaignId(id), SIGNATURE).await.unwrap();
-        println!("| training set, read | {:.0} ms |", begun.elapsed().as_secs_f64() * 1e3);
+        println!("| training set, read and stored in parts | {:.0} ms |", begun.elapsed().as_secs_f64() * 1e3);
+        let parts: i64 = lab.value("SELECT COUNT(*) FROM manifest_parts").await;
+        println!("| its parts, one operation each | {parts} |");
         let begun = Instant::now();
         assert!(lab.run(advance).await.unwrap());
-        println!("| training set, written (in the writer) | {:.0} ms |", begun.elapsed().as_secs_f64() * 1e3);
+        println!("| training set, recorded | {:.0} ms |", begun.elapsed().as_secs_f64() * 1e3);
         let sets: i64 = lab.value("SELECT games FROM manifests").await;
         assert!(sets > 0);
+        // The retention of a closed job, whose games no net needs.
+        lab.execute("UPDATE jobs SET state = 'closed'; UPDATE campaigns SET state = 'stopped'; UPDATE shards SET audit = 'clean'").await;
+        println!("\n| the database | bytes an upload |\n|---|---|");
+        println!("| as uploaded | {} |", used_bytes(&lab).await / uploads);
+        let (before, mut after) = (lab.now().after(DAY), Some(ShardId(0)));
+        while let Some(from) = after {
+            let expiry = ExpireShards { before, pinned: Arc::default(), after: from };
+            after = lab.run(expiry).await.unwrap().1;
+        }
+        println!("| after `--keep-days` | {} |", used_bytes(&lab).await / uploads);
         lab.store.close().await;
     });
 }

@@ -19,8 +19,7 @@ use coordinator_core::{
     clock::DAY,
     model::{AccountId, ShardId},
     ops::{
-        disputes::SetQuarantine,
-        matches::RecheckMatches,
+        disputes::{ReviewShards, SetQuarantine},
         retention::ExpireShards,
         webhooks::{AddWebhook, ClaimDeliveries, RecordAttempt},
     },
@@ -268,7 +267,8 @@ fn no_statement_grows_with_workers_uploads_or_games() {
         for begins in [true, false] {
             let (account, reason) = (AccountId(judge.account), "by hand".into());
             lab.run(SetQuarantine { account, begins, by: None, reason }).await.unwrap();
-            lab.run(RecheckMatches).await.unwrap();
+            while lab.run(ReviewShards { limit: 3 }).await.unwrap() {}
+            lab.recheck().await;
         }
         lab.clock.advance(40 * DAY);
         let (before, pinned) = (lab.now().after(-30 * DAY), std::sync::Arc::default());

@@ -110,7 +110,8 @@ fn frequent_operations_need_few_statements() {
         let settling = counted("lease, settling", (13, 1), lab.lease(judge, "4", 10)).await;
         lab.deliver(judge, &settling).await;
         lab.validate(NO_AUDIT).await;
-        counted("comparisons, settled", (76, 3), lab.compare()).await;
+        // The review of the quarantined account is an operation of its own, of a bounded size.
+        counted("comparisons, settled", (96, 4), lab.compare()).await;
         assert_eq!(lab.value::<String>("SELECT state FROM accounts WHERE name = 'new'").await, "quarantined");
         lab.store.close().await;
     });

@@ -26,7 +26,7 @@ use coordinator_core::{
     ops::{
         accounts::{ChangeAccount, CreateAccount, DeleteAccount, Invite},
         campaigns::{CommandCampaign, CreateCampaign, RollBackCampaign},
-        disputes::SetQuarantine,
+        disputes::{SetQuarantine, finish_reviews, set_quarantine},
         nets::{AddBook, AddNet},
         tokens::{CreateToken, RevokeToken},
         workers::{BlockWorker, TrustWorker},
@@ -88,7 +88,9 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
                 Box::pin(async move { Accounts::on(c).get(&account.into()).await })
             });
             let (id, reason) = (account.await?.id, reason.as_str().into());
-            store.run(clock.now(), SetQuarantine { account: id, begins: !lift, by: None, reason }).await?;
+            let change = SetQuarantine { account: id, begins: !lift, by: None, reason };
+            set_quarantine(store, clock.now(), change).await?;
+            finish_reviews(store, clock).await?;
             let holds = if lift { "is out of" } else { "is in" };
             json!(format!("account `{name}` {holds} quarantine"))
         }

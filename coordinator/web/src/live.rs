@@ -15,6 +15,7 @@ use std::{
 
 use coordinator_core::{
     clock::Time,
+    model::JobId,
     ops::live::{Scene, marked},
     service::Service,
     store::StoreError,
@@ -56,7 +57,7 @@ pub struct Boards {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// The match, if one is marked and being played.
-    pub watched: Option<i64>,
+    pub watched: Option<JobId>,
     board: Arc<Value>,
 }
 
@@ -64,14 +65,14 @@ impl Snapshot {
     /// The last board; null if there is none of this match.
     #[must_use]
     pub fn board(&self) -> &Value {
-        if self.watched.is_some_and(|job| self.board["match"] == job) { &self.board } else { &Value::Null }
+        if self.watched.is_some_and(|job| self.board["match"] == job.0) { &self.board } else { &Value::Null }
     }
 }
 
 /// The current snapshot, after a look at the database.
 pub(crate) async fn snapshot(service: &Service, boards: &Boards) -> Result<Snapshot, StoreError> {
     let marked = service.read(|mut connection| Box::pin(async move { marked(&mut connection).await })).await?;
-    boards.select(marked.map(|job| job.0));
+    boards.select(marked);
     Ok(boards.snapshot.borrow().clone())
 }
 
@@ -150,12 +151,12 @@ impl Boards {
             update.engines = engines;
         }
         drop(updates);
-        self.snapshot.send_replace(Snapshot { watched: Some(scene.job.0), board: Arc::new(shown) });
+        self.snapshot.send_replace(Snapshot { watched: Some(scene.job), board: Arc::new(shown) });
         Ok(())
     }
 
     /// Selects the match to show, or none.
-    pub fn select(&self, job: Option<i64>) {
+    pub fn select(&self, job: Option<JobId>) {
         self.snapshot.send_if_modified(|snapshot| {
             let is_other = snapshot.watched != job;
             if is_other {

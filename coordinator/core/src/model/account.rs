@@ -2,7 +2,7 @@
 
 use protocol::api::work::Role;
 
-use super::{AccountId, AccountState, Reason, TokenId};
+use super::{AccountId, AccountState, Event, Reason, ShardId, TokenId};
 use crate::clock::Time;
 
 /// An account.
@@ -90,4 +90,37 @@ pub struct Session {
     pub role: Role,
     /// The CSRF token of its forms.
     pub form: String,
+}
+
+/// A review of an account's uploads, since its standing changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Review {
+    /// The account.
+    pub account: AccountId,
+    /// The last shard that was reviewed.
+    pub reviewed_until: ShardId,
+    /// Whether a quarantine begins; otherwise one ends.
+    pub begins: bool,
+    /// Whether the account's state has changed.
+    pub is_new: bool,
+    /// The deciding maintainer; none for the coordinator.
+    pub decided_by: Option<AccountId>,
+    /// The reason; none if its uploads lost their proof later.
+    pub reason: Option<Reason>,
+    /// Number of uploads that left the pool or came back.
+    pub uploads: i64,
+}
+
+impl Review {
+    /// The event at its end; none if it changed nothing.
+    #[must_use]
+    pub fn event(self) -> Option<Event> {
+        let (account, reason, uploads) = (self.account, self.reason?, self.uploads as u64);
+        let is_change = self.is_new || uploads > 0;
+        is_change.then_some(if self.begins {
+            Event::Quarantine { account, reason, uploads }
+        } else {
+            Event::QuarantineLifted { account, reason, uploads }
+        })
+    }
 }

@@ -6,6 +6,8 @@ use std::fmt;
 use dataset::delivery::Refusal;
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::JobId;
+
 /// A reason with its parameters. Its text is English; pages render it in each language.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -25,7 +27,7 @@ pub enum Reason {
     ChampionRolledBack,
     GameDiffered {
         game: u64,
-        job: i64,
+        job: JobId,
     },
     GateUnproven {
         pairs: u64,
@@ -132,7 +134,7 @@ mod tests {
             Reason::NoTrainer,
             Reason::AuditsMissing { games: 3 },
             Reason::InGame { game: 7, ply: None, text: "the same moves as game 5".to_owned() },
-            Reason::Quarantined(Box::new(Reason::GameDiffered { game: 7, job: 2 })),
+            Reason::Quarantined(Box::new(Reason::GameDiffered { game: 7, job: JobId(2) })),
             Reason::Quarantined(Box::new("by hand".into())),
             "out of memory".into(),
             "".into(),

@@ -7,19 +7,29 @@ use protocol::api::{
     work::Role,
 };
 
-use super::{AccountState, CampaignState, CampaignStep, JobState, Reason};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{AccountState, CampaignState, CampaignStep, JobId, JobState, Reason, TokenId, WorkerId};
 
 /// Defines refusals by name, parameters, code and English text.
 macro_rules! refusals {
     ($($name:ident $({ $($field:ident: $type:ty),* })? $code:ident $text:literal,)*) => {
         /// A refusal with its parameters. Its text is English; pages render it in each language.
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+        #[serde(tag = "refusal", rename_all = "snake_case")]
         #[allow(missing_docs, reason = "the texts say what each is")]
         pub enum Refusal {
             $($name $({ $($field: $type),* })?,)*
             /// One for programs, which has no translation.
+            #[serde(skip)]
             Other(Problem),
         }
+
+        /// Each refusal: its name, its code and its parameters.
+        #[cfg(test)]
+        const ALL: &[(&str, Code, &[&str])] =
+            &[$((stringify!($name), Code::$code, &[$($(stringify!($field)),*)?])),*];
 
         impl Refusal {
             /// The stable code.
@@ -72,7 +82,7 @@ refusals! {
     GateInUse Conflict "`gate` cannot be changed while its match is played",
     LacksRole { needed: Role, own: Role } Forbidden "that takes a {needed}; the token is a {own}'s",
     LongForm TooLarge "the form is too long",
-    MatchClosed { job: i64, state: JobState } Conflict "match {job} is {state}",
+    MatchClosed { job: JobId, state: JobState } Conflict "match {job} is {state}",
     NoAccount { account: String } NotFound "there is no account {account}",
     NoAction Invalid "there is no such action",
     NoAddress NotFound "there is nothing at this address",
@@ -80,7 +90,7 @@ refusals! {
     NoCampaign { campaign: String } NotFound "there is no campaign {campaign}",
     NoCandidate Conflict "the campaign has no candidate",
     NoGames Conflict "there are no games to learn from yet",
-    NoMatch { job: i64 } NotFound "there is no match {job}",
+    NoMatch { job: JobId } NotFound "there is no match {job}",
     NoMessage Invalid "write a message for the worker",
     NoNet { net: String } NotFound "there is no net {net}",
     NoPromotion Conflict "the campaign has no promotion to take back",
@@ -88,8 +98,8 @@ refusals! {
     NoRole Invalid "there is no such role",
     NoSetting NotFound "there is no such setting",
     NoShard NotFound "there is no such shard, or its games are still being checked",
-    NoToken { token: i64 } NotFound "there is no token {token} to revoke",
-    NoWorker { worker: i64 } NotFound "there is no worker {worker}",
+    NoToken { token: TokenId } NotFound "there is no token {token} to revoke",
+    NoWorker { worker: WorkerId } NotFound "there is no worker {worker}",
     NotFound NotFound "there is no such thing",
     NotSignedIn NoToken "sign in first",
     ObjectsBusy Busy "the store of objects does not answer: ask again later",
@@ -100,6 +110,7 @@ refusals! {
     StaleForm Forbidden "the form is out of date, or cookies are switched off: load its page again",
     UnreadableAddress { error: String } BadRequest "the address cannot be read: {error}",
     UnreadableForm BadRequest "a field of the form is missing or cannot be read: load its page again",
+    UploadsReviewed Busy "uploads are being reviewed after a quarantine: ask again in a moment",
 }
 
 impl std::error::Error for Refusal {}
@@ -114,7 +125,13 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Other(problem) => problem,
-            known => Self::new(known.code(), known.to_string()),
+            known => {
+                let parameters = match serde_json::to_value(&known) {
+                    Ok(Value::Object(parameters)) => parameters,
+                    _ => serde_json::Map::new(),
+                };
+                Self { parameters, ..Self::new(known.code(), known.to_string()) }
+            }
         }
     }
 }
@@ -126,12 +143,52 @@ mod tests {
     #[test]
     fn a_refusal_is_a_problem_on_the_wire() {
         let problem = Problem::from(Refusal::PairLeased { pair: 3, next: 5 });
-        assert_eq!(problem, Problem::new(Code::Conflict, "pair 3 was handed out already: the next is 5"));
+        let json = serde_json::json!({
+            "type": "about:blank", "status": 409, "title": "It contradicts what is there", "code": "conflict",
+            "detail": "pair 3 was handed out already: the next is 5", "refusal": "pair_leased", "pair": 3, "next": 5,
+        });
+        assert_eq!(serde_json::to_value(&problem).unwrap(), json);
+        assert_eq!(serde_json::from_value::<Problem>(json).unwrap(), problem);
         let other = Problem::new(Code::Truncated, "cut off");
         assert_eq!(Problem::from(Refusal::from(other.clone())), other);
         assert_eq!(
             Refusal::BadName { name: "a b".to_owned() }.to_string().split(':').next(),
             Some("\"a b\" is no name")
         );
+    }
+
+    #[test]
+    fn the_protocol_lists_each_refusal_with_its_parameters() {
+        let text = include_str!("../../../../docs/PROTOCOL.md");
+        let section = text.split("### Refusals\n").nth(1).expect("it has such a section");
+        let table = section.split("\n#").next().expect("it has a table");
+        let listed: Vec<&str> = table.lines().filter(|line| line.starts_with("| `")).collect();
+        let expected: Vec<String> = ALL
+            .iter()
+            .map(|(name, code, fields)| {
+                let mut word = String::new();
+                for letter in name.chars() {
+                    if letter.is_uppercase() && !word.is_empty() {
+                        word.push('_');
+                    }
+                    word.push(letter.to_ascii_lowercase());
+                }
+                let fields: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+                format!("| `{word}` | `{code}` | {} |", fields.join(", ")).replace("|  |", "| |")
+            })
+            .collect();
+        assert_eq!(listed, expected);
+    }
+
+    #[test]
+    fn no_parameter_has_the_name_of_a_standard_key() {
+        for (name, _, fields) in ALL {
+            for field in *fields {
+                assert!(
+                    !["type", "status", "title", "detail", "instance", "code", "refusal"].contains(field),
+                    "{name}"
+                );
+            }
+        }
     }
 }

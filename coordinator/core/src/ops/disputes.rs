@@ -4,7 +4,9 @@ mod claim;
 mod conclude;
 mod quarantine;
 mod record;
+mod review;
 
 pub use claim::ClaimComparisons;
 pub use quarantine::SetQuarantine;
 pub use record::RecordComparison;
+pub use review::{ReviewShards, finish_reviews, set_quarantine};

@@ -67,9 +67,9 @@ impl Operation for WatchMatch {
         let now = tx.now();
         let &Self { job, pair, by } = self;
         let found = tx.jobs().find(job).await?.filter(|job| unit(&job.header) > 1);
-        let found = found.ok_or(Refusal::NoMatch { job: job.0 })?;
+        let found = found.ok_or(Refusal::NoMatch { job })?;
         if found.state != JobState::Open {
-            return Err(Refusal::MatchClosed { job: job.0, state: found.state }.into());
+            return Err(Refusal::MatchClosed { job, state: found.state }.into());
         }
         let next = found.frontier / 2;
         if let Some(pair) = pair

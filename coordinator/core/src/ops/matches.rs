@@ -12,8 +12,8 @@ pub use recheck::RecheckMatches;
 
 use crate::{
     gate::Verdict,
-    model::JobId,
-    store::{Comparisons, Connection, StoreError, Tx, counting},
+    model::{JobId, ShardId},
+    store::{Comparisons, Connection, Shards, StoreError, Tx, counting},
 };
 
 /// Audits that a passed gate still needs.
@@ -21,10 +21,8 @@ use crate::{
 pub(super) struct MissingAudits {
     /// Number of games.
     pub(super) games: i64,
-    /// Whether the audits under way are too few.
-    pub(super) wants_another: bool,
-    /// The games of the decision are below this number.
-    below: i64,
+    /// Another shard to audit, if the audits under way are too few.
+    next: Option<ShardId>,
 }
 
 impl MissingAudits {
@@ -39,12 +37,19 @@ impl MissingAudits {
         let audited = counting::audited(connection, job, below).await?;
         let missing = (audited.games * i64::from(percent) + 99) / 100 - audited.clean;
         let open = Comparisons::on(connection.reborrow()).open_below(job, below).await?;
+        if missing <= 0 && open == 0 {
+            return Ok(None);
+        }
         let wants_another = audited.waiting < missing && open == 0;
-        Ok((missing > 0 || open > 0).then_some(Self { games: missing.max(open), wants_another, below }))
+        let next = if wants_another { Shards::on(connection.reborrow()).next_audit(job, below).await? } else { None };
+        Ok(Some(Self { games: missing.max(open), next }))
     }
 
     /// Requests another audit, if those under way are too few.
-    pub(super) async fn request(self, tx: &mut Tx<'_>, job: JobId) -> Result<(), StoreError> {
-        if self.wants_another { tx.shards().want_audit(job, self.below).await } else { Ok(()) }
+    pub(super) async fn request(self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        match self.next {
+            Some(shard) => tx.shards().want_audit(shard).await,
+            None => Ok(()),
+        }
     }
 }

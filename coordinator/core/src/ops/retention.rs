@@ -11,9 +11,10 @@ use crate::{
 };
 
 /// Shards looked at by one operation.
-const WINDOW: i64 = 2_000;
+const WINDOW: i64 = 500;
 
-/// Marks shards as expired, among a number of shards.
+/// Marks shards as expired, among a number of shards. Of self-play, segments and finished leases go
+/// too: the job is closed for ever, and pairs are not needed.
 pub struct ExpireShards {
     /// Only shards received before this time.
     pub before: Time,
@@ -36,6 +37,10 @@ impl Operation for ExpireShards {
         for shard in found {
             if !self.pinned.contains(&shard.hash) && !is_in_window(&shard)? {
                 expired += u64::from(tx.retention().expire(shard.shard).await?);
+                if shard.kind == JobKind::Selfplay {
+                    tx.retention().drop_segments(shard.shard).await?;
+                    tx.retention().merge_lease(shard.shard).await?;
+                }
             }
         }
         Ok((expired, next))

@@ -55,8 +55,8 @@ pub struct Case {
     results: BTreeMap<ComparisonId, Option<i64>>,
     /// Shards that were found wrong. They leave the pool whatever audits passed.
     wrong: BTreeSet<ShardId>,
-    /// Distrusted accounts whose unproven shards leave the pool.
-    reviewed: BTreeSet<AccountId>,
+    /// Shards of distrusted accounts that leave the pool, if they are unproven.
+    reviewed: BTreeSet<ShardId>,
     /// Games that were consulted.
     consulted: BTreeSet<(ShardId, i64)>,
     gains: BTreeMap<AccountId, Gain>,
@@ -91,9 +91,33 @@ impl Case {
         }
     }
 
-    /// Adds the quarantine of an account, or its end.
+    /// Adds the quarantine of an account, or its end. A review of its shards follows.
     pub fn decided(&mut self, account: AccountId, is_quarantined: bool) {
         self.due.insert(if is_quarantined { Transition::Distrust(account) } else { Transition::Trust(account) });
+    }
+
+    /// Reviews shards of an account whose standing changed. What they confirmed is verified again.
+    /// In a quarantine the unproven ones leave the pool; at its end all come back.
+    pub fn review(&mut self, shards: impl IntoIterator<Item = ShardId>) {
+        for id in shards {
+            let Some(shard) = self.shards.get(&id) else { continue };
+            let (account, state) = (shard.account, shard.state);
+            let equal = self.of(id).filter(|row| row.state == ComparisonState::Equal);
+            let others = equal.map(|row| if row.left == id { row.right } else { row.left });
+            let others: Vec<ShardId> = others.filter(|other| self.shard(*other).account != account).collect();
+            self.due.extend(others.into_iter().map(Transition::Verify));
+            if self.distrusted.contains(&account) {
+                self.reviewed.insert(id);
+            } else if state == ShardState::Quarantined {
+                self.due.insert(Transition::Restore(id));
+            }
+        }
+    }
+
+    /// The newest clean shard of an account; the first possible if it has none.
+    #[must_use]
+    pub fn clean_until(&self, account: AccountId) -> ShardId {
+        self.clean_until.get(&account).copied().unwrap_or_default()
     }
 
     /// Sets the newest clean shard of an account, after it was recomputed.
@@ -177,22 +201,8 @@ impl Case {
             Transition::Conclude(comparison) => self.conclude(comparison),
             Transition::Verify(shard) => return self.verify(shard),
             Transition::Dispute(shard) => return self.change(shard, ShardState::Validated, ShardState::Disputed),
-            Transition::Distrust(account) => {
-                self.distrusted.insert(account);
-                let dependents = self.confirmed_by(account);
-                let others = dependents.iter().map(|shard| self.shard(*shard).account);
-                let suspects = others.filter(|other| self.distrusted.contains(other)).chain([account]);
-                self.due.extend(suspects.map(Transition::Review).collect::<Vec<_>>());
-                self.due.extend(dependents.into_iter().map(Transition::Verify));
-            }
-            Transition::Trust(account) => {
-                self.distrusted.remove(&account);
-                self.due.extend(self.confirmed_by(account).into_iter().map(Transition::Verify));
-                let own = self.shards.values().filter(|shard| shard.account == account);
-                let out = own.filter(|shard| shard.state == ShardState::Quarantined);
-                self.due.extend(out.map(|shard| Transition::Restore(shard.id)).collect::<Vec<_>>());
-            }
-            Transition::Review(account) => drop(self.reviewed.insert(account)),
+            Transition::Distrust(account) => drop(self.distrusted.insert(account)),
+            Transition::Trust(account) => drop(self.distrusted.remove(&account)),
             Transition::Withdraw(shard) => {
                 let state = self.shard(shard).state;
                 self.due.insert(Transition::Pass(shard));
@@ -219,7 +229,11 @@ impl Case {
                 self.due.insert(Transition::Hold(shard));
                 return self.change(shard, ShardState::Disputed, ShardState::Validated);
             }
-            Transition::Recount(_) | Transition::Pass(_) | Transition::Reclaim(_) | Transition::Hold(_) => {}
+            Transition::Recount(_)
+            | Transition::Review(_)
+            | Transition::Pass(_)
+            | Transition::Reclaim(_)
+            | Transition::Hold(_) => {}
         }
         true
     }
@@ -271,7 +285,11 @@ impl Case {
             gain.until = gain.until.max(Some(shard));
         }
         row.audited_games = verified;
-        self.due.insert(Transition::Recount(row.account));
+        let account = row.account;
+        self.due.insert(Transition::Recount(account));
+        if !is_gain && self.distrusted.contains(&account) {
+            self.due.insert(Transition::Review(account));
+        }
         true
     }
 
@@ -309,21 +327,13 @@ impl Case {
         self.touching.get(&shard).into_iter().flatten().map(|id| &self.comparisons[id])
     }
 
-    /// The shards of others that were found equal to those of an account.
-    fn confirmed_by(&self, account: AccountId) -> BTreeSet<ShardId> {
-        let is_own = |shard: ShardId| self.shard(shard).account == account;
-        let equal = self.comparisons.values().filter(|row| row.state == ComparisonState::Equal);
-        let sides = equal.flat_map(|row| [(row.left, row.right), (row.right, row.left)]);
-        sides.filter(|&(own, other)| is_own(own) && !is_own(other)).map(|(_, other)| other).collect()
-    }
-
-    /// Whether a shard leaves the pool: it is wrong, disputed, or newer than the last clean audit.
+    /// Whether a shard leaves the pool: it is wrong, or of a distrusted account and either disputed
+    /// or newer than the last clean audit.
     fn is_unproven(&self, shard: &ShardEvidence) -> bool {
-        self.reviewed.contains(&shard.account)
-            && shard.state.is_in_pool()
-            && (self.wrong.contains(&shard.id)
-                || shard.state == ShardState::Disputed
-                || (shard.audit != AuditState::Clean && Some(&shard.id) > self.clean_until.get(&shard.account)))
+        let is_new = || shard.audit != AuditState::Clean && shard.id > self.clean_until(shard.account);
+        let is_doubtful = || shard.state == ShardState::Disputed || is_new();
+        shard.state.is_in_pool()
+            && (self.wrong.contains(&shard.id) || (self.reviewed.contains(&shard.id) && is_doubtful()))
     }
 
     fn is_out(&self, shard: ShardId) -> bool {

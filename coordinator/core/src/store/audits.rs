@@ -99,18 +99,24 @@ impl Shards<'_> {
         Ok(())
     }
 
-    /// Requests the audit of one more shard of a match's games below a number. The order by hash is
+    /// Finds one more shard of a match's games below a number to audit. The order by hash is
     /// unpredictable: it depends on games that were not played yet. A partly audited shard comes
     /// last, for an audit of another part.
-    pub async fn want_audit(&mut self, job: JobId, below: i64) -> Result<(), StoreError> {
-        let query = "UPDATE shards SET audit = 'wanted' WHERE id = (
-                         SELECT shards.id FROM shards JOIN segments ON segments.shard = shards.id
-                         JOIN workers ON workers.id = shards.worker
-                         WHERE shards.job = $1 AND segments.first < $2 AND shards.audit IN ('none', 'clean')
-                         AND shards.audited_games < shards.games AND workers.trusted = 0 AND shards.state = 'validated'
-                         AND shards.object = 'present'
-                         ORDER BY shards.audit DESC, shards.hash LIMIT 1)";
-        sqlx::query(query).bind(job).bind(below).execute(self.0.raw()).await?;
+    pub async fn next_audit(&mut self, job: JobId, below: i64) -> Result<Option<ShardId>, StoreError> {
+        let query = "SELECT shards.id FROM shards JOIN segments ON segments.shard = shards.id
+                     JOIN workers ON workers.id = shards.worker
+                     WHERE shards.job = $1 AND segments.first < $2 AND shards.audit IN ('none', 'clean')
+                     AND shards.audited_games < shards.games AND workers.trusted = 0 AND shards.state = 'validated'
+                     AND shards.object = 'present'
+                     ORDER BY shards.audit DESC, shards.hash LIMIT 1";
+        Ok(sqlx::query_scalar(query).bind(job).bind(below).fetch_optional(self.0.raw()).await?)
+    }
+
+    /// Requests the audit of a shard.
+    pub async fn want_audit(&mut self, shard: ShardId) -> Result<(), StoreError> {
+        let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1 AND audit IN ('none', 'clean')
+                     AND state = 'validated' AND object = 'present'";
+        sqlx::query(query).bind(shard).execute(self.0.raw()).await?;
         Ok(())
     }
 }

@@ -48,19 +48,14 @@ const NEAR_COMPARISON: &str = "open AS (SELECT left_shard, right_shard FROM comp
                  WHERE job = $2 AND state = 'different' AND first < $4 AND first + games > $3),
      near AS (SELECT left_shard AS shard FROM open UNION SELECT right_shard FROM open)";
 
-/// The shards of an account $1, and those that were compared with them.
-const NEAR_ACCOUNT: &str = "own AS (SELECT id AS shard FROM shards WHERE account = $1),
+/// The shards of an account $1 after $2 up to $3, and those that were compared with them.
+const NEAR_ACCOUNT: &str = "own AS (SELECT id AS shard FROM shards WHERE account = $1 AND id > $2 AND id <= $3),
      near AS (SELECT shard FROM own
               UNION SELECT right_shard FROM own CROSS JOIN comparisons WHERE left_shard = own.shard
               UNION SELECT left_shard FROM own CROSS JOIN comparisons WHERE right_shard = own.shard)";
 
 /// A shard $1.
 const NEAR_SHARD: &str = "near AS (SELECT id AS shard FROM shards WHERE id = $1)";
-
-/// The shards of an account $1 that a quarantine may withdraw, or its end restore.
-const AT_STAKE: &str = "UNION SELECT id FROM shards WHERE account = $1 AND (state IN ('disputed', 'quarantined')
-                        OR (state IN ('received', 'validated')
-                            AND id > (SELECT clean_until FROM accounts WHERE id = $1)))";
 
 /// All comparisons of the shards nearby. `CROSS JOIN` keeps `SQLite` from reading all comparisons
 /// instead: it takes a common table expression for a long one.
@@ -71,15 +66,15 @@ fn comparisons_of(near: &str) -> AssertSqlSafe<String> {
     ))
 }
 
-/// The sides of all comparisons of the shards nearby.
-fn shards_of(near: &str, at_stake: &str) -> AssertSqlSafe<String> {
+/// The shards nearby, and the sides of all their comparisons.
+fn shards_of(near: &str) -> AssertSqlSafe<String> {
     AssertSqlSafe(format!(
         "WITH {near}, sides AS (
              SELECT left_shard AS shard FROM near CROSS JOIN comparisons WHERE left_shard = near.shard
              UNION SELECT right_shard FROM near CROSS JOIN comparisons WHERE left_shard = near.shard
              UNION SELECT left_shard FROM near CROSS JOIN comparisons WHERE right_shard = near.shard
              UNION SELECT right_shard FROM near CROSS JOIN comparisons WHERE right_shard = near.shard
-             {at_stake})
+             UNION SELECT shard FROM near)
          SELECT shards.id AS id, shards.job AS job, shards.account AS account, shards.first AS first,
                 shards.games AS games, shards.state AS state, audit, audited_games, object,
                 CASE WHEN validated IS NULL THEN 0 ELSE 1 END AS is_validated,
@@ -229,7 +224,7 @@ impl<'t> Comparisons<'t> {
         let (first, end) = (row.numbers.start, row.numbers.end);
         let query = sqlx::query_as(comparisons_of(NEAR_COMPARISON)).bind(row.id).bind(row.job).bind(first).bind(end);
         let comparisons: Vec<Comparison> = query.fetch_all(self.0.raw()).await?;
-        let query = sqlx::query_as(shards_of(NEAR_COMPARISON, "")).bind(row.id).bind(row.job).bind(first).bind(end);
+        let query = sqlx::query_as(shards_of(NEAR_COMPARISON)).bind(row.id).bind(row.job).bind(first).bind(end);
         let shards = query.fetch_all(self.0.raw()).await?;
         let is_near = |other: &&Comparison| {
             other.id == row.id
@@ -239,14 +234,19 @@ impl<'t> Comparisons<'t> {
         Ok(Evidence { shards, comparisons, complete })
     }
 
-    /// The evidence around an account: its shards, and those that were compared with them.
-    pub async fn evidence_on(&mut self, account: AccountId) -> Result<Evidence, StoreError> {
-        let query = sqlx::query_as(comparisons_of(NEAR_ACCOUNT)).bind(account);
+    /// The evidence around shards of an account, those after one up to another.
+    pub async fn evidence_on(
+        &mut self,
+        account: AccountId,
+        after: ShardId,
+        until: ShardId,
+    ) -> Result<Evidence, StoreError> {
+        let query = sqlx::query_as(comparisons_of(NEAR_ACCOUNT)).bind(account).bind(after).bind(until);
         let comparisons: Vec<Comparison> = query.fetch_all(self.0.raw()).await?;
-        let query = sqlx::query_as(shards_of(NEAR_ACCOUNT, AT_STAKE)).bind(account);
+        let query = sqlx::query_as(shards_of(NEAR_ACCOUNT)).bind(account).bind(after).bind(until);
         let shards: Vec<ShardEvidence> = query.fetch_all(self.0.raw()).await?;
-        let own: BTreeSet<ShardId> =
-            shards.iter().filter(|shard| shard.account == account).map(|shard| shard.id).collect();
+        let is_own = |shard: &&ShardEvidence| shard.account == account && shard.id > after && shard.id <= until;
+        let own: BTreeSet<ShardId> = shards.iter().filter(is_own).map(|shard| shard.id).collect();
         let sides = comparisons.iter().map(|row| [row.left, row.right]);
         let near = sides.filter(|sides| sides.iter().any(|side| own.contains(side))).flatten();
         let complete = near.chain(own.iter().copied()).collect();
@@ -256,7 +256,7 @@ impl<'t> Comparisons<'t> {
     /// The evidence on the audit of a shard.
     pub async fn evidence_of(&mut self, shard: ShardId) -> Result<Evidence, StoreError> {
         let comparisons = sqlx::query_as(comparisons_of(NEAR_SHARD)).bind(shard).fetch_all(self.0.raw()).await?;
-        let shards = sqlx::query_as(shards_of(NEAR_SHARD, "")).bind(shard).fetch_all(self.0.raw()).await?;
+        let shards = sqlx::query_as(shards_of(NEAR_SHARD)).bind(shard).fetch_all(self.0.raw()).await?;
         Ok(Evidence { shards, comparisons, complete: vec![shard] })
     }
 

@@ -77,12 +77,11 @@ impl<'t> Jobs<'t> {
         Ok(sqlx::query_as(BY_ID).bind(job).fetch_optional(self.0.raw()).await?)
     }
 
-    /// Locks the jobs in which an account has leases, or shards other than rejected ones.
-    pub async fn lock_all_of(&mut self, account: AccountId) -> Result<(), StoreError> {
+    /// Locks the jobs in which an account has active leases.
+    pub async fn lock_leased_by(&mut self, account: AccountId) -> Result<(), StoreError> {
         let query = self.0.for_update(
-            "SELECT id FROM jobs WHERE id IN
-             (SELECT job FROM shards WHERE account = $1 AND state <> 'rejected'
-              UNION SELECT job FROM leases WHERE account = $1 AND state = 'active') ORDER BY id",
+            "SELECT id FROM jobs WHERE id IN (SELECT job FROM leases WHERE account = $1 AND state = 'active')
+             ORDER BY id",
         );
         sqlx::query(query).bind(account).fetch_all(self.0.raw()).await?;
         Ok(())
@@ -123,7 +122,7 @@ impl<'t> Jobs<'t> {
 
     /// Marks a job's decision as outdated: its games have changed.
     pub async fn mark_for_recheck(&mut self, job: JobId) -> Result<(), StoreError> {
-        sqlx::query("UPDATE jobs SET recheck = 1 WHERE id = $1").bind(job).execute(self.0.raw()).await?;
+        sqlx::query("UPDATE jobs SET recheck = recheck + 1 WHERE id = $1").bind(job).execute(self.0.raw()).await?;
         Ok(())
     }
 
@@ -168,6 +167,21 @@ impl<'t> Jobs<'t> {
         let query = sqlx::query(query).bind(job).bind(held.settled).bind(held.counted).bind(held.positions);
         query.bind(i64::from(held.counted < 0)).execute(self.0.raw()).await?;
         Ok(())
+    }
+
+    /// Counts a loss of proof as a withdrawal: a counted game is not verified any more.
+    pub async fn count_loss(&mut self, job: JobId) -> Result<(), StoreError> {
+        sqlx::query("UPDATE jobs SET withdrawals = withdrawals + 1 WHERE id = $1")
+            .bind(job)
+            .execute(self.0.raw())
+            .await?;
+        Ok(())
+    }
+
+    /// How often counted games of a job were withdrawn, or lost their proof.
+    pub async fn withdrawals(&mut self, job: JobId) -> Result<i64, StoreError> {
+        let query = sqlx::query_scalar("SELECT withdrawals FROM jobs WHERE id = $1").bind(job);
+        Ok(query.fetch_one(self.0.raw()).await?)
     }
 
     /// The number from which on no game of a job was leased.

@@ -38,6 +38,10 @@ pub struct Match {
     pub net: Option<String>,
     /// The state of its campaign, if it is of one.
     pub campaign: Option<CampaignState>,
+    /// How often counted games were withdrawn.
+    pub withdrawals: i64,
+    /// How often its games changed since its decision was rechecked.
+    pub recheck: i64,
 }
 
 impl FromRow<'_, AnyRow> for Match {
@@ -57,6 +61,8 @@ impl FromRow<'_, AnyRow> for Match {
             decision: text("decision")?.and_then(|text| serde_json::from_str(&text).ok()),
             net: row.try_get("net")?,
             campaign: row.try_get("campaign_state")?,
+            withdrawals: row.try_get("withdrawals")?,
+            recheck: row.try_get("recheck")?,
         })
     }
 }
@@ -66,7 +72,7 @@ impl Jobs<'_> {
     pub async fn get_match(&mut self, job: JobId) -> Result<Match, StoreError> {
         let query =
             "SELECT jobs.id AS id, kind, jobs.state AS state, header, jobs.gate AS gate, game_limit, decision, net,
-                            campaigns.state AS campaign_state
+                            campaigns.state AS campaign_state, withdrawals, recheck
                      FROM jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign
                      WHERE jobs.id = $1 AND jobs.gate IS NOT NULL";
         Ok(sqlx::query_as(query).bind(job).fetch_one(self.0.raw()).await?)
@@ -75,7 +81,7 @@ impl Jobs<'_> {
     /// Decided matches whose games have changed. The oldest recheck is first, so matches that wait
     /// for games do not delay the others.
     pub async fn to_recheck(&mut self) -> Result<Vec<JobId>, StoreError> {
-        let query = "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL ORDER BY rechecked, id LIMIT $1";
+        let query = "SELECT id FROM jobs WHERE recheck > 0 AND decision IS NOT NULL ORDER BY rechecked, id LIMIT $1";
         Ok(sqlx::query_scalar(query).bind(MAX_BATCH / 2).fetch_all(self.0.raw()).await?)
     }
 

@@ -15,6 +15,12 @@ use crate::{
     rules::nets::NetEvent,
 };
 
+/// Size of a part of a manifest, in bytes.
+const PART_BYTES: usize = 128 << 10;
+
+/// Parts of a manifest read by one statement.
+const MAX_PARTS: i64 = 16;
+
 /// Shards of a training set read by one statement.
 const MAX_ENTRIES: i64 = 1_000;
 
@@ -45,6 +51,16 @@ pub struct TrainingSet {
 }
 
 impl TrainingSet {
+    /// The text of its manifest, in parts.
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        let mut rest = &*self.text;
+        std::iter::from_fn(move || {
+            let (part, others) = rest.split_at(rest.floor_char_boundary(PART_BYTES));
+            rest = others;
+            (!part.is_empty()).then_some(part)
+        })
+    }
+
     /// Whether it is still the set of the campaign's next training: no game of it was withdrawn.
     #[must_use]
     pub fn is_current(&self, campaign: &Campaign, jobs: &[JobCounts]) -> bool {
@@ -208,14 +224,42 @@ impl<'t> Nets<'t> {
         Ok(Some(TrainingSet { campaign, generations, hash, games, positions, text, withdrawals }))
     }
 
-    /// Adds a training set; returns the hash of its manifest.
-    pub async fn add_training_set(&mut self, now: Time, set: &TrainingSet) -> Result<Digest, StoreError> {
+    /// Adds a part of a manifest, after the part before it.
+    pub async fn add_part(&mut self, manifest: Digest, part: i64, text: &str) -> Result<(), StoreError> {
+        let query = "INSERT INTO manifest_parts (manifest, part, text) SELECT $1, $2, $3
+                     WHERE $2 = 0 OR EXISTS (SELECT 1 FROM manifest_parts WHERE manifest = $1 AND part = $2 - 1)
+                     ON CONFLICT (manifest, part) DO NOTHING";
+        let query = sqlx::query(query).bind(manifest.to_string()).bind(part).bind(text.to_owned());
+        query.execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Drops the last parts of a manifest without a training set; whether there are any.
+    pub async fn drop_unused_parts(&mut self, limit: i64) -> Result<bool, StoreError> {
+        let query = "SELECT manifest FROM manifest_parts WHERE part = 0
+                     AND NOT EXISTS (SELECT 1 FROM manifests WHERE hash = manifest) LIMIT 1";
+        let unused: Option<String> = sqlx::query_scalar(query).fetch_optional(self.0.raw()).await?;
+        let Some(unused) = unused else { return Ok(false) };
+        let query = "DELETE FROM manifest_parts WHERE manifest = $1
+                     AND part > (SELECT MAX(part) FROM manifest_parts WHERE manifest = $1) - $2";
+        sqlx::query(query).bind(unused).bind(limit).execute(self.0.raw()).await?;
+        Ok(true)
+    }
+
+    /// Adds a training set whose manifest is stored; false if a part of that is missing.
+    pub async fn add_training_set(&mut self, now: Time, set: &TrainingSet) -> Result<bool, StoreError> {
+        let query = "SELECT COUNT(*) FROM manifest_parts WHERE manifest = $1 AND part = $2";
+        let query = sqlx::query_scalar(query).bind(set.hash.to_string()).bind(set.parts().count() as i64 - 1);
+        let last: i64 = query.fetch_one(self.0.raw()).await?;
+        if last == 0 {
+            return Ok(false);
+        }
         let query = "INSERT INTO manifests (hash, campaign, generation, games, positions, text, created)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING";
+                     VALUES ($1, $2, $3, $4, $5, '', $6) ON CONFLICT (hash) DO NOTHING";
         let query = sqlx::query(query).bind(set.hash.to_string()).bind(set.campaign).bind(*set.generations.end());
-        let query = query.bind(set.games as i64).bind(set.positions as i64).bind(set.text.to_string());
-        query.bind(now.0).execute(self.0.raw()).await?;
-        Ok(set.hash)
+        let query = query.bind(set.games as i64).bind(set.positions as i64).bind(now.0);
+        query.execute(self.0.raw()).await?;
+        Ok(true)
     }
 
     async fn text(&mut self, query: &'static str, hash: Digest) -> Result<Option<String>, StoreError> {
@@ -230,6 +274,19 @@ impl<'t> Nets<'t> {
 
     /// The manifest of a training set.
     pub async fn training_manifest(&mut self, hash: Digest) -> Result<Option<String>, StoreError> {
-        self.text("SELECT text FROM manifests WHERE hash = $1", hash).await
+        let Some(mut all) = self.text("SELECT text FROM manifests WHERE hash = $1", hash).await? else {
+            return Ok(None);
+        };
+        for from in (0..).step_by(MAX_PARTS as usize) {
+            let query = "SELECT text FROM manifest_parts WHERE manifest = $1 AND part >= $2 AND part < $2 + $3
+                         ORDER BY part";
+            let query = sqlx::query_scalar(query).bind(hash.to_string()).bind(from).bind(MAX_PARTS);
+            let parts: Vec<String> = query.fetch_all(self.0.raw()).await?;
+            all.extend(parts.iter().map(String::as_str));
+            if (parts.len() as i64) < MAX_PARTS {
+                break;
+            }
+        }
+        Ok(Some(all))
     }
 }

@@ -5,7 +5,7 @@ use sqlx::{FromRow, Row as _, any::AnyRow};
 use super::{connection::Connection, error::StoreError, operation::Tx};
 use crate::{
     clock::Time,
-    model::{CampaignState, JobKind, ObjectState, ShardId},
+    model::{CampaignState, JobKind, LeaseId, ObjectState, ShardId},
 };
 
 /// A shard that no job and no comparison needs.
@@ -64,12 +64,6 @@ impl<'t> Retention<'t> {
         Ok(sqlx::query_scalar(query).fetch_all(self.0.raw()).await?)
     }
 
-    /// The text of a training set's manifest.
-    pub async fn manifest(&mut self, hash: &str) -> Result<String, StoreError> {
-        let query = sqlx::query_scalar("SELECT text FROM manifests WHERE hash = $1").bind(hash.to_owned());
-        Ok(query.fetch_one(self.0.raw()).await?)
-    }
-
     /// Shards among the next `window` ids after a number, received before a time. Their job is
     /// closed, no later training needs them, and no comparison is pending.
     pub async fn expirable(&mut self, before: Time, after: ShardId, window: i64) -> Result<Vec<Expirable>, StoreError> {
@@ -99,5 +93,33 @@ impl<'t> Retention<'t> {
         let query = "UPDATE shards SET object = $2, entry = NULL, figures = NULL WHERE id = $1 AND object = $3";
         let query = sqlx::query(query).bind(shard).bind(ObjectState::Expired).bind(ObjectState::Present);
         Ok(query.execute(self.0.raw()).await?.rows_affected() > 0)
+    }
+
+    /// Deletes the segments that a shard holds. Its job is closed for ever, and the shard itself
+    /// keeps their count.
+    pub async fn drop_segments(&mut self, shard: ShardId) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM segments WHERE shard = $1").bind(shard).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Merges the finished lease of a shard with the first of its worker in the same job. One lease
+    /// is left for each worker and job.
+    pub async fn merge_lease(&mut self, shard: ShardId) -> Result<(), StoreError> {
+        let query = "SELECT own.id AS own, (SELECT other.id FROM leases AS other
+                             WHERE other.worker = own.worker AND other.state = 'done' AND other.job = own.job
+                             AND other.kind = 'fresh' ORDER BY other.id LIMIT 1) AS first
+                     FROM shards JOIN leases AS own ON own.id = shards.lease
+                     WHERE shards.id = $1 AND own.state = 'done' AND own.kind = 'fresh'";
+        let found = sqlx::query(query).bind(shard).fetch_optional(self.0.raw()).await?;
+        let Some(found) = found else { return Ok(()) };
+        let (own, first): (LeaseId, LeaseId) = (found.try_get("own")?, found.try_get("first")?);
+        let query = "UPDATE shards SET lease = $2 WHERE id = $1 AND lease <> $2
+                     AND NOT EXISTS (SELECT 1 FROM shards AS other WHERE other.lease = $2 AND other.hash = shards.hash)";
+        sqlx::query(query).bind(shard).bind(first).execute(self.0.raw()).await?;
+        let query = "DELETE FROM leases WHERE id = $1 AND id <> $2
+                     AND NOT EXISTS (SELECT 1 FROM shards WHERE shards.lease = leases.id)
+                     AND NOT EXISTS (SELECT 1 FROM segments WHERE segments.lease = leases.id)";
+        sqlx::query(query).bind(own).bind(first).execute(self.0.raw()).await?;
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use dataset::{Digest, Header};
 use protocol::api::{problem::Code, work::Notice};
+use sqlx::Row as _;
 
 use super::{
     connection::Connection,
@@ -152,6 +153,18 @@ impl<'t> Shards<'t> {
                      AND first > $4 - $6 AND first < $5 AND first + games > $4 ORDER BY first";
         let query = sqlx::query_as(query).bind(job).bind(account).bind(except).bind(numbers.start);
         Ok(query.bind(numbers.end).bind(MAX_GAMES_PER_LEASE).fetch_all(self.0.raw()).await?)
+    }
+
+    /// The next shards of an account after one, with their jobs.
+    pub async fn next_of(
+        &mut self,
+        account: AccountId,
+        after: ShardId,
+        limit: i64,
+    ) -> Result<Vec<(ShardId, JobId)>, StoreError> {
+        let query = "SELECT id, job FROM shards WHERE account = $1 AND id > $2 ORDER BY id LIMIT $3";
+        let rows = sqlx::query(query).bind(account).bind(after).bind(limit).fetch_all(self.0.raw()).await?;
+        rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("job")?))).collect()
     }
 
     /// Claims shards until a time; if this coordinator crashes, others claim them after it.

@@ -36,17 +36,15 @@ impl Accounts<'_> {
         Ok(query.execute(self.0.raw()).await?.rows_affected() > 0)
     }
 
-    /// Changes the clean games of an account; returns its newest clean shard. After a loss both are
-    /// recomputed from its shards.
+    /// Changes the clean games of an account; returns its newest clean shard. After a loss that is
+    /// looked for among its shards.
     pub async fn save_gain(&mut self, account: AccountId, gain: Gain) -> Result<ShardId, StoreError> {
         if gain.is_loss {
-            let query = "UPDATE accounts SET
-                         clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards
-                                        WHERE account = $1),
-                         clean_until = COALESCE((SELECT MAX(id) FROM shards WHERE account = $1 AND audited_games > 0
-                                                 AND audited_games >= games / 10), 0)
+            let query = "UPDATE accounts SET clean_games = clean_games + $2,
+                         clean_until = COALESCE((SELECT id FROM shards WHERE account = $1 AND audited_games > 0
+                                                 AND audited_games >= games / 10 ORDER BY id DESC LIMIT 1), 0)
                          WHERE id = $1 RETURNING clean_until";
-            return Ok(sqlx::query_scalar(query).bind(account).fetch_one(self.0.raw()).await?);
+            return Ok(sqlx::query_scalar(query).bind(account).bind(gain.games).fetch_one(self.0.raw()).await?);
         }
         let query = "UPDATE accounts SET clean_games = clean_games + $2,
                      clean_until = CASE WHEN clean_until < $3 THEN $3 ELSE clean_until END

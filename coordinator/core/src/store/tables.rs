@@ -17,8 +17,9 @@ use super::{
 pub type JsonRow = Map<String, Value>;
 
 /// All tables, each after those it references.
-pub const TABLES: [&str; 25] = [
+pub const TABLES: [&str; 27] = [
     "accounts",
+    "reviews",
     "invitations",
     "tokens",
     "sessions",
@@ -28,6 +29,7 @@ pub const TABLES: [&str; 25] = [
     "nets",
     "books",
     "manifests",
+    "manifest_parts",
     "campaigns",
     "jobs",
     "leases",

@@ -183,5 +183,5 @@ impl Workers<'_> {
 }
 
 fn one(worker: WorkerId, changed: u64) -> Result<(), StoreError> {
-    if changed == 0 { Err(Refusal::NoWorker { worker: worker.0 }.into()) } else { Ok(()) }
+    if changed == 0 { Err(Refusal::NoWorker { worker }.into()) } else { Ok(()) }
 }

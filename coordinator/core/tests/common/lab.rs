@@ -15,9 +15,9 @@ use coordinator_core::{
     ops::{
         accounts::{CreateAccount, DeleteAccount},
         campaigns::{AdvanceCampaign, CommandCampaign, CreateCampaign},
-        disputes::{ClaimComparisons, RecordComparison},
+        disputes::{ClaimComparisons, RecordComparison, finish_reviews},
         leases::{AcquireLease, Caller, ExpireLeases, ReleaseLease, RenewLease},
-        matches::{ConcludeMatches, CreateMatch},
+        matches::{ConcludeMatches, CreateMatch, RecheckMatches},
         trainings::{ClaimTraining, CompleteTraining, RecordTrainingFile},
         uploads::ReceiveUpload,
         validation::{AcceptShard, ClaimShards, RejectShard},
@@ -313,6 +313,17 @@ impl Lab {
         self.run(matches).await.expect("they can be decided")
     }
 
+    /// Rechecks decided matches whose games have changed.
+    pub async fn recheck(&self) -> u64 {
+        let matches = RecheckMatches::prepare(&self.store).await.expect("they can be read");
+        self.run(matches).await.expect("they can be rechecked")
+    }
+
+    /// Reviews accounts whose standing changed, to the end.
+    pub async fn review(&self) {
+        finish_reviews(&self.store, &self.clock).await.expect("uploads can be reviewed");
+    }
+
     /// Leases this many games.
     pub async fn lease(&self, player: Player, nonce: &str, games: u32) -> Lease {
         match self.request(player, nonce, games, NO_AUDIT | 1).await.expect("it may play") {
@@ -453,7 +464,9 @@ impl Lab {
         for task in &tasks {
             let (differs, comparison) = (self.difference(task), task.comparison);
             let done = self.run(RecordComparison { comparison, differs }).await;
-            done.expect("a comparison can be noted");
+            if done.expect("a comparison can be noted") {
+                self.review().await;
+            }
         }
         tasks.len()
     }

@@ -12,6 +12,7 @@ mod receiving;
 mod rechecks;
 mod reports;
 mod retention;
+mod steps;
 mod timed;
 mod trainings;
 mod validation;
@@ -66,6 +67,7 @@ fn on_postgres() {
         rechecks::ALL,
         reports::ALL,
         retention::ALL,
+        steps::ALL,
         timed::ALL,
         trainings::ALL,
         validation::ALL,

@@ -14,7 +14,7 @@ use coordinator_core::{
     ops::{
         accounts::{ChangeAccount, DeleteAccount, Invite},
         campaigns::{CommandCampaign, CreateCampaign, RollBackCampaign},
-        disputes::SetQuarantine,
+        disputes::{SetQuarantine, set_quarantine},
         matches::{BeginRatings, BeginTimedMatch},
         tokens::{CreateToken, RevokeToken},
         workers::{BlockWorker, TrustWorker},
@@ -252,11 +252,11 @@ struct Message {
 async fn block_worker(
     State(app): State<App>,
     caller: Authenticated,
-    Path(worker): Path<i64>,
+    Path(worker): Path<WorkerId>,
     Body(block): Body<Message>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (worker, message, by) = (WorkerId(worker), block.message, Some(caller.0.account));
+    let (message, by) = (block.message, Some(caller.0.account));
     app.run(BlockWorker { worker, message, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -271,11 +271,11 @@ struct Trust {
 async fn trust_worker(
     State(app): State<App>,
     caller: Authenticated,
-    Path(worker): Path<i64>,
+    Path(worker): Path<WorkerId>,
     Body(trust): Body<Trust>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (worker, is_trusted, by) = (WorkerId(worker), trust.trusted, Some(caller.0.account));
+    let (is_trusted, by) = (trust.trusted, Some(caller.0.account));
     app.run(TrustWorker { worker, is_trusted, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -306,9 +306,13 @@ async fn create_token(
     Ok((StatusCode::CREATED, Json(json!({ "token": secret }))))
 }
 
-async fn revoke_token(State(app): State<App>, caller: Authenticated, Path(token): Path<i64>) -> ApiResult<StatusCode> {
+async fn revoke_token(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(token): Path<TokenId>,
+) -> ApiResult<StatusCode> {
     let owner = (caller.0.role < Role::Admin).then_some(caller.0.account);
-    app.run(RevokeToken { owner, token: TokenId(token) }).await?;
+    app.run(RevokeToken { owner, token }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -405,6 +409,7 @@ async fn change_quarantine(
         })
         .await?;
     let (account, by) = (account.id, Some(caller.0.account));
-    app.run(SetQuarantine { account, begins, by, reason: why.reason.as_str().into() }).await?;
+    let change = SetQuarantine { account, begins, by, reason: why.reason.as_str().into() };
+    set_quarantine(&app.store, app.clock.now(), change).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -42,19 +42,23 @@ pub(super) struct Watch {
 pub(super) async fn begin(
     State(app): State<App>,
     caller: Authenticated,
-    Path(job): Path<i64>,
+    Path(job): Path<JobId>,
     Body(watch): Body<Watch>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (job, by) = (JobId(job), Some(caller.0.account));
+    let by = Some(caller.0.account);
     app.run(WatchMatch { job, pair: watch.pair, by }).await?;
-    app.live.select(Some(job.0));
+    app.live.select(Some(job));
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub(super) async fn end(State(app): State<App>, caller: Authenticated, Path(job): Path<i64>) -> ApiResult<StatusCode> {
+pub(super) async fn end(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(job): Path<JobId>,
+) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    app.run(UnwatchMatch { job: JobId(job), by: Some(caller.0.account) }).await?;
+    app.run(UnwatchMatch { job, by: Some(caller.0.account) }).await?;
     live::snapshot(&app, &app.live).await?;
     Ok(StatusCode::NO_CONTENT)
 }

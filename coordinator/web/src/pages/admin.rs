@@ -13,7 +13,7 @@ use coordinator_core::{
     model::{AccountChange, AccountId, AccountKey, AccountState, EventId, Refusal, Registration, Setting, WorkerId},
     ops::{
         accounts::{ChangeAccount, DeleteAccount, Invite},
-        disputes::SetQuarantine,
+        disputes::{SetQuarantine, set_quarantine},
         settings::ChangeSetting,
         workers::{BlockWorker, TrustWorker},
     },
@@ -123,7 +123,8 @@ async fn quarantine(app: &App, account: AccountKey, why: String, by: Option<Acco
             Box::pin(async move { Accounts::on(connection).get(&account).await })
         })
         .await?;
-    app.run(SetQuarantine { account: account.id, begins, by, reason: why.as_str().into() }).await?;
+    let change = SetQuarantine { account: account.id, begins, by, reason: why.as_str().into() };
+    set_quarantine(&app.store, app.clock.now(), change).await?;
     Ok(())
 }
 
@@ -136,11 +137,11 @@ struct WorkerChange {
 
 async fn change_worker(
     State(app): State<App>,
-    Path(worker): Path<i64>,
+    Path(worker): Path<WorkerId>,
     form: Form<WorkerChange>,
 ) -> ApiResult<Response> {
     let Form(visitor, change) = form;
-    let (worker, by) = (WorkerId(worker), Some(visitor.must_be(Role::Maintainer)?.account));
+    let by = Some(visitor.must_be(Role::Maintainer)?.account);
     let message = Some(change.message.trim().to_owned()).filter(|message| !message.is_empty());
     match change.action.as_str() {
         "block" if message.is_none() => return Err(Refusal::NoMessage.into()),

@@ -59,7 +59,7 @@ struct LivePage {
     page: Page,
     board: String,
     /// The match shown, for maintainers.
-    watched: Option<i64>,
+    watched: Option<JobId>,
 }
 
 #[derive(Template)]
@@ -131,9 +131,8 @@ struct Mark {
 }
 
 /// Marks a match for the live board, or removes the mark.
-async fn mark(State(app): State<App>, Path(job): Path<i64>, Form(visitor, mark): Form<Mark>) -> ApiResult<Redirect> {
+async fn mark(State(app): State<App>, Path(job): Path<JobId>, Form(visitor, mark): Form<Mark>) -> ApiResult<Redirect> {
     let by = Some(visitor.must_be(Role::Maintainer)?.account);
-    let job = JobId(job);
     if mark.begin.is_empty() {
         app.run(UnwatchMatch { job, by }).await?;
     } else {

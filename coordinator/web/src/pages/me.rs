@@ -143,10 +143,10 @@ async fn create_token(State(app): State<App>, form: Form<NewToken>) -> ApiResult
     page(&app, &visitor, 0, FormOutcome { secret: Some(secret), ..FormOutcome::default() }).await
 }
 
-async fn revoke_token(State(app): State<App>, Path(token): Path<i64>, form: Form<Empty>) -> ApiResult<Response> {
+async fn revoke_token(State(app): State<App>, Path(token): Path<TokenId>, form: Form<Empty>) -> ApiResult<Response> {
     let Form(visitor, Empty {}) = form;
     let owner = Some(visitor.must_be_signed_in()?.account);
-    app.run(RevokeToken { owner, token: TokenId(token) }).await?;
+    app.run(RevokeToken { owner, token }).await?;
     Ok(Redirect::to(&visitor.link("/me")).into_response())
 }
 

@@ -19,7 +19,7 @@ use coordinator_core::{
     events::record_event,
     model::{Event, Reason, Stall, WebhookId},
     ops::{
-        disputes::SetQuarantine,
+        disputes::{SetQuarantine, set_quarantine},
         webhooks::{AddWebhook, DEFAULT_KINDS, RemoveWebhook},
     },
     people::secret,
@@ -117,7 +117,8 @@ async fn events_are_delivered_once_and_signed() {
     let now = bench.clock.now();
     let eve = bench.service.store.read(|c| Box::pin(async move { Accounts::on(c).get(&"eve".into()).await }));
     let (account, reason) = (eve.await.unwrap().id, "by hand".into());
-    bench.service.run(SetQuarantine { account, begins: true, by: None, reason }).await.unwrap();
+    let change = SetQuarantine { account, begins: true, by: None, reason };
+    set_quarantine(&bench.service.store, now, change).await.unwrap();
     assert_eq!(deliver(&bench).await, (2, 2));
     let requests = receiver.take_requests();
     let kinds: Vec<Value> =

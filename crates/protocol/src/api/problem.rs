@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The media type of an error.
 pub const PROBLEM_TYPE: &str = "application/problem+json";
@@ -22,6 +23,9 @@ pub struct Problem {
     pub code: Code,
     /// One sentence for people.
     pub detail: String,
+    /// Further keys: the name of the refusal and its parameters.
+    #[serde(flatten)]
+    pub parameters: Map<String, Value>,
 }
 
 impl Problem {
@@ -29,7 +33,7 @@ impl Problem {
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         let (status, title) = (code.status(), code.title().to_owned());
-        Self { kind: "about:blank".to_owned(), status, title, code, detail: detail.into() }
+        Self { kind: "about:blank".to_owned(), status, title, code, detail: detail.into(), parameters: Map::new() }
     }
 }
 

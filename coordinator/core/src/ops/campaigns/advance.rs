@@ -2,16 +2,13 @@
 
 use stats::Decision;
 
-use super::{
-    prepare::{Prepared, Undecided},
-    steps,
-};
+use super::{prepare::Prepared, steps};
 use crate::{
     events::{Event, record_event},
     model::{Campaign, CampaignId, CampaignState, CampaignStep, JobKind, JobState, Reason, TrainingState},
-    ops::{live, matches::MissingAudits},
+    ops::live,
     rules::campaigns::Counts,
-    store::{Database, Operation, StoreError, Tx, counting},
+    store::{Database, Operation, StoreError, Tx},
 };
 
 /// Advances a campaign by a step, if one is due; returns whether it did. Any coordinator may run it
@@ -135,20 +132,15 @@ impl AdvanceCampaign {
             self.begin_gate(tx, campaign).await?;
             return Ok(true);
         }
-        match self.prepared.undecided {
-            Some(Undecided::Plays(undecided)) if undecided == job && state == JobState::Open => return Ok(false),
-            Some(Undecided::Audits(undecided)) if undecided == job => return Ok(false),
-            _ => {}
+        let Some(standing) = self.prepared.gate.filter(|standing| standing.job == job) else { return Ok(false) };
+        if standing.withdrawals != tx.jobs().withdrawals(job).await? || tx.reviews().any().await? {
+            return Ok(false);
         }
-        let pairs = counting::pairs(&mut tx.connection(), job).await?;
-        let decided = steps::decided(campaign, &pairs)?;
-        let verdict = decided.verdict;
-        let plan = &campaign.plan.gate;
-        let is_out = pairs.len() as u64 >= u64::from(plan.most_pairs);
-        let reason = match verdict.decision {
+        let decided = standing.decided;
+        let reason = match decided.verdict.decision {
             Decision::AcceptH1 => None,
             Decision::AcceptH0 => Some(Reason::NotStronger),
-            Decision::Continue if is_out => Some(Reason::Inconclusive),
+            Decision::Continue if standing.is_out => Some(Reason::Inconclusive),
             Decision::Continue => {
                 if state != JobState::Open {
                     tx.jobs().set_state(now, job, JobState::Open).await?;
@@ -162,8 +154,8 @@ impl AdvanceCampaign {
             steps::reject(tx, campaign, reason).await?;
             return Ok(true);
         }
-        if let Some(missing) = MissingAudits::read(&mut tx.connection(), job, &verdict, plan.audit_percent).await? {
-            missing.request(tx, job).await?;
+        if let Some(missing) = standing.missing {
+            missing.request(tx).await?;
             wait(tx, campaign, Reason::AuditsMissing { games: missing.games }).await?;
             return Ok(false);
         }

@@ -51,6 +51,7 @@ impl Operation for CommandCampaign {
         }
         campaign.accept(command)?;
         match command {
+            Command::Train if tx.reviews().any().await? => return Err(Refusal::UploadsReviewed.into()),
             Command::Train => {
                 let set = self.prepared.training_set.as_ref().ok_or(Refusal::NoGames)?;
                 if !steps::begin_training(tx, &mut campaign, set).await? {

@@ -62,8 +62,8 @@ pub(super) fn decided(campaign: &Campaign, pairs: &[u8]) -> Result<Decided, Stor
     Ok(Decided { verdict, elo: gate::elo(Some(&test), verdict.counts) })
 }
 
-/// Stores a training set and creates a training. False if the set is outdated: generations or games
-/// changed after it was read.
+/// Records a training set and creates a training. False if generations or games changed after the
+/// set was read, if its manifest is not stored, or if an account is under review.
 pub(super) async fn begin_training(
     tx: &mut Tx<'_>,
     campaign: &mut Campaign,
@@ -72,15 +72,14 @@ pub(super) async fn begin_training(
     let now = tx.now();
     let generation = campaign.generation;
     let jobs = tx.jobs().selfplay_of(campaign.id, campaign.window_start()..=generation).await?;
-    if !set.is_current(campaign, &jobs) {
+    if !set.is_current(campaign, &jobs) || tx.reviews().any().await? || !tx.nets().add_training_set(now, set).await? {
         return Ok(false);
     }
-    let manifest = tx.nets().add_training_set(now, set).await?;
     let trainings = tx.trainings().count_of(campaign).await?;
     let (name, file) = (campaign.candidate_name(trainings), "games.json".to_owned());
     let recipe = campaign.plan.recipe_for(&name, &[(file.clone(), 1)]);
     let recipe = recipe.map_err(|error| StoreError::Corrupt(format!("a recipe that is none: {error}")))?;
-    let manifests = json!([{ "name": file, "sha256": manifest }]).to_string();
+    let manifests = json!([{ "name": file, "sha256": set.hash }]).to_string();
     let training = tx.trainings().add(now, campaign, recipe.to_text(), manifests).await?;
     campaign.begin_training(now, training);
     record_event(

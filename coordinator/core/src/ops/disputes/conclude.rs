@@ -1,10 +1,10 @@
 //! Applies the transitions of a case, to its fixpoint.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, JobId, Part, Reason},
+    events::record_event,
+    model::{AccountId, JobId, Part, Reason, Review, ShardId},
     ops::holders,
     rules::case::{Case, Transition},
     store::{StoreError, Tx},
@@ -18,25 +18,19 @@ pub(super) struct Cause {
     pub(super) reason: Reason,
 }
 
-/// An account whose standing changes.
-struct Decision {
-    account: AccountId,
-    begins: bool,
-    is_new: bool,
-}
-
 /// The changes made for a case so far.
 #[derive(Default)]
 struct Progress {
-    decision: Option<Decision>,
-    /// Shards of which account left the pool or came back.
-    moved: Vec<AccountId>,
+    /// How many shards of each account left the pool or came back.
+    moved: BTreeMap<AccountId, i64>,
     /// Jobs whose games have changed.
     jobs: BTreeSet<JobId>,
+    is_review_due: bool,
 }
 
-/// Applies what the case demands to the database. It ends when nothing is demanded any more.
-pub(super) async fn conclude(tx: &mut Tx<'_>, case: &mut Case, cause: &Cause) -> Result<(), StoreError> {
+/// Applies what the case demands to the database. It ends when nothing is demanded any more. A
+/// change of an account's standing needs its cause. Returns whether reviews are due.
+pub(super) async fn conclude(tx: &mut Tx<'_>, case: &mut Case, cause: Option<&Cause>) -> Result<bool, StoreError> {
     let mut progress = Progress::default();
     loop {
         let demanded = case.next();
@@ -47,7 +41,7 @@ pub(super) async fn conclude(tx: &mut Tx<'_>, case: &mut Case, cause: &Cause) ->
             progress.apply(tx, case, transition, cause).await?;
         }
     }
-    progress.finish(tx, cause).await
+    progress.finish(tx).await
 }
 
 impl Progress {
@@ -56,10 +50,9 @@ impl Progress {
         tx: &mut Tx<'_>,
         case: &mut Case,
         transition: Transition,
-        cause: &Cause,
+        cause: Option<&Cause>,
     ) -> Result<(), StoreError> {
         let now = tx.now();
-        self.prepare(tx, case, transition, cause).await?;
         let before = transition.shard().map(|shard| case.shard(shard).clone());
         if !case.apply(transition) {
             return Ok(());
@@ -71,13 +64,21 @@ impl Progress {
             Transition::Verify(id) => {
                 let shard = case.shard(id);
                 tx.shards().save_audit(id, shard.audited_games, shard.audit).await?;
+                if before.as_ref().is_some_and(|before| before.audited_games > shard.audited_games) {
+                    tx.jobs().count_loss(shard.job).await?;
+                }
             }
+            Transition::Distrust(account) => change_standing(tx, account, true, cause).await?,
+            Transition::Trust(account) => change_standing(tx, account, false, cause).await?,
+            Transition::Review(account) => tx.reviews().repeat(account, case.clean_until(account)).await?,
             Transition::Recount(account) => {
                 let clean_until = tx.accounts().save_gain(account, case.take_gain(account)).await?;
                 case.recounted(account, clean_until);
             }
             _ => {}
         }
+        self.is_review_due |=
+            matches!(transition, Transition::Distrust(_) | Transition::Trust(_) | Transition::Review(_));
         let Some(before) = before else { return Ok(()) };
         let (id, job, state) = (before.id, before.job, case.shard(before.id).state);
         if state != before.state {
@@ -87,7 +88,7 @@ impl Progress {
         let part = Part { shard: id, numbers: before.numbers };
         match transition {
             Transition::Withdraw(_) | Transition::Restore(_) => {
-                self.moved.push(before.account);
+                *self.moved.entry(before.account).or_default() += 1;
                 self.jobs.insert(job);
             }
             Transition::Pass(_) => holders::pass(tx, job, &part).await?,
@@ -107,54 +108,44 @@ impl Progress {
         Ok(())
     }
 
-    /// Changes the standing of an account, and reads what follows from it, before the case does.
-    async fn prepare(
-        &mut self,
-        tx: &mut Tx<'_>,
-        case: &mut Case,
-        transition: Transition,
-        cause: &Cause,
-    ) -> Result<(), StoreError> {
-        let account = match transition {
-            Transition::Distrust(account) => {
-                let message = Reason::Quarantined(Box::new(cause.reason.clone()));
-                let is_new = tx.accounts().quarantine(account, message).await?;
-                self.decision = Some(Decision { account, begins: true, is_new });
-                account
-            }
-            Transition::Trust(account) => {
-                let is_new = tx.accounts().lift(account).await?;
-                self.decision = Some(Decision { account, begins: false, is_new });
-                account
-            }
-            // The rows of the account in question are read already.
-            Transition::Review(account) if self.decision.as_ref().is_none_or(|made| made.account != account) => account,
-            _ => return Ok(()),
-        };
-        tx.jobs().lock_all_of(account).await?;
-        if matches!(transition, Transition::Distrust(_)) {
-            tx.leases().expire_all(account).await?;
+    async fn finish(self, tx: &mut Tx<'_>) -> Result<bool, StoreError> {
+        for job in self.jobs {
+            tx.jobs().mark_for_recheck(job).await?;
         }
-        case.extend(tx.comparisons().evidence_on(account).await?);
-        Ok(())
+        for (account, uploads) in self.moved {
+            tx.reviews().count(account, uploads).await?;
+        }
+        Ok(self.is_review_due)
     }
+}
 
-    async fn finish(self, tx: &mut Tx<'_>, cause: &Cause) -> Result<(), StoreError> {
-        let now = tx.now();
-        for job in &self.jobs {
-            tx.jobs().mark_for_recheck(*job).await?;
-        }
-        let Some(Decision { account, begins, is_new }) = self.decision else { return Ok(()) };
-        let uploads = self.moved.iter().filter(|other| **other == account).count() as u64;
-        if is_new || uploads > 0 {
-            let reason = cause.reason.clone();
-            let event = if begins {
-                Event::Quarantine { account, reason, uploads }
-            } else {
-                Event::QuarantineLifted { account, reason, uploads }
-            };
-            record_event(&mut tx.connection(), now, cause.by, event).await?;
-        }
-        Ok(())
+/// Quarantines an account or lifts its quarantine, and begins the review of its shards.
+async fn change_standing(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    begins: bool,
+    cause: Option<&Cause>,
+) -> Result<(), StoreError> {
+    let Some(Cause { by, reason }) = cause else { return Ok(()) };
+    let is_new = if begins {
+        tx.jobs().lock_leased_by(account).await?;
+        tx.leases().expire_all(account).await?;
+        tx.accounts().quarantine(account, Reason::Quarantined(Box::new(reason.clone()))).await?
+    } else {
+        tx.accounts().lift(account).await?
+    };
+    end_review(tx, account).await?;
+    let (reviewed_until, reason) = (ShardId::default(), Some(reason.clone()));
+    tx.reviews().begin(&Review { account, reviewed_until, begins, is_new, decided_by: *by, reason, uploads: 0 }).await
+}
+
+/// Ends the review of an account, if there is one.
+pub(super) async fn end_review(tx: &mut Tx<'_>, account: AccountId) -> Result<(), StoreError> {
+    let Some(review) = tx.reviews().lock(account).await? else { return Ok(()) };
+    tx.reviews().end(account).await?;
+    let (now, by) = (tx.now(), review.decided_by);
+    match review.event() {
+        Some(event) => record_event(&mut tx.connection(), now, by, event).await.map(drop),
+        None => Ok(()),
     }
 }

@@ -9,7 +9,8 @@ use crate::{
 
 /// Quarantines an account: its workers get no leases, and its uploads after its last clean audit
 /// leave the pool. Or lifts the quarantine: the account's shards count again where no other shard
-/// took their place, and are compared with those that did.
+/// took their place, and are compared with those that did. The account is marked at once;
+/// [`ReviewShards`](super::ReviewShards) reviews its uploads.
 #[derive(Clone, Debug)]
 pub struct SetQuarantine {
     /// The account.
@@ -29,6 +30,6 @@ impl Operation for SetQuarantine {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let mut case = Case::default();
         case.decided(self.account, self.begins);
-        conclude(tx, &mut case, &Cause { by: self.by, reason: self.reason.clone() }).await
+        conclude(tx, &mut case, Some(&Cause { by: self.by, reason: self.reason.clone() })).await.map(drop)
     }
 }

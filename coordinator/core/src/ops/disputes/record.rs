@@ -18,9 +18,10 @@ pub struct RecordComparison {
 
 impl Operation for RecordComparison {
     const NAME: &'static str = "record_comparison";
-    type Output = ();
+    /// Whether uploads are to be reviewed.
+    type Output = bool;
 
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<bool, StoreError> {
         let now = tx.now();
         let row = tx.comparisons().get(self.comparison).await?;
         tx.jobs().lock(row.job).await?;
@@ -28,12 +29,12 @@ impl Operation for RecordComparison {
         case.extend(tx.comparisons().evidence(&row).await?);
         case.compared(self.comparison, self.differs.map(|game| game as i64));
         let (game, job) = (self.differs.unwrap_or_default(), row.job);
-        let reason = Reason::GameDiffered { game, job: job.0 };
+        let reason = Reason::GameDiffered { game, job };
         let was_waiting = case.comparison(self.comparison).state == ComparisonState::Waiting;
-        conclude(tx, &mut case, &Cause { by: None, reason }).await?;
+        let is_review_due = conclude(tx, &mut case, Some(&Cause { by: None, reason })).await?;
         if was_waiting && self.differs.is_some() && case.outvoted(&row).is_none() {
             record_event(&mut tx.connection(), now, None, Event::Dispute { job, game }).await?;
         }
-        Ok(())
+        Ok(is_review_due)
     }
 }

@@ -4,32 +4,33 @@ use stats::Decision;
 
 use crate::{
     matches::{self, Standing},
-    model::{JobId, JobKind, JobState},
+    model::{JobKind, JobState},
     store::{Database, Jobs, Match, Operation, Store as _, StoreError, Tx},
 };
 
-/// Decides and closes these matches outside of campaigns if they are finished; returns how many.
+/// Decides and closes finished matches outside of campaigns; returns how many. A match whose
+/// counted games were withdrawn after it was read stays open.
 pub struct ConcludeMatches {
-    /// The jobs of the matches.
-    pub jobs: Vec<JobId>,
+    finished: Vec<(Match, Standing)>,
 }
 
 impl ConcludeMatches {
     /// Finds the finished matches, whose pairs take a while to read.
     pub async fn prepare(store: &Database) -> Result<Self, StoreError> {
-        let jobs = store.read(|mut connection| {
+        let finished = store.read(|mut connection| {
             Box::pin(async move {
                 let mut finished = Vec::new();
                 for job in Jobs::on(connection.reborrow()).undecided().await? {
                     let found = Jobs::on(connection.reborrow()).get_match(job).await?;
-                    if is_finished(&found, &matches::standing_of(&mut connection, &found).await?.0) {
-                        finished.push(job);
+                    let (standing, _) = matches::standing_of(&mut connection, &found).await?;
+                    if is_finished(&found, &standing) {
+                        finished.push((found, standing));
                     }
                 }
                 Ok(finished)
             })
         });
-        Ok(Self { jobs: jobs.await? })
+        Ok(Self { finished: finished.await? })
     }
 }
 
@@ -45,14 +46,14 @@ impl Operation for ConcludeMatches {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u64, StoreError> {
         let (now, mut concluded) = (tx.now(), 0);
-        for &job in &self.jobs {
+        if self.finished.is_empty() || tx.reviews().any().await? {
+            return Ok(0);
+        }
+        for (read, standing) in &self.finished {
+            let job = read.job;
             tx.jobs().lock(job).await?;
             let found = tx.jobs().get_match(job).await?;
-            if found.state != JobState::Open || found.decision.is_some() {
-                continue;
-            }
-            let (standing, _) = matches::standing_of(&mut tx.connection(), &found).await?;
-            if is_finished(&found, &standing) {
+            if found.state == JobState::Open && found.decision.is_none() && found.withdrawals == read.withdrawals {
                 tx.jobs().decide(job, Some(&standing.decided())).await?;
                 tx.jobs().set_state(now, job, JobState::Closed).await?;
                 concluded += 1;

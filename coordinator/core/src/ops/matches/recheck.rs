@@ -7,33 +7,59 @@ use crate::{
     matches::{self, Standing},
     model::{CampaignState, JobId, JobKind, JobState, Reason},
     rules::nets::NetEvent,
-    store::{Operation, StoreError, Tx},
+    store::{Database, Jobs, Match, Operation, Store as _, StoreError, Tx},
 };
 
 /// Rechecks decided matches whose games have changed. A decision that no longer holds is disputed,
-/// and the match resumes to fill the gap. Returns the number of matches.
-pub struct RecheckMatches;
+/// and the match resumes to fill the gap. Returns the number of matches. A match whose games
+/// changed after it was read is left to the next call.
+pub struct RecheckMatches {
+    due: Vec<(Match, Standing)>,
+}
+
+impl RecheckMatches {
+    /// Reads the standings, which takes a while.
+    pub async fn prepare(store: &Database) -> Result<Self, StoreError> {
+        let due = store.read(|mut connection| {
+            Box::pin(async move {
+                let mut due = Vec::new();
+                for job in Jobs::on(connection.reborrow()).to_recheck().await? {
+                    let found = Jobs::on(connection.reborrow()).get_match(job).await?;
+                    let (standing, _) = matches::standing_of(&mut connection, &found).await?;
+                    due.push((found, standing));
+                }
+                Ok(due)
+            })
+        });
+        Ok(Self { due: due.await? })
+    }
+}
 
 impl Operation for RecheckMatches {
     const NAME: &'static str = "recheck_matches";
     type Output = u64;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u64, StoreError> {
-        let jobs = tx.jobs().to_recheck().await?;
-        for &job in &jobs {
-            recheck(tx, job).await?;
+        if self.due.is_empty() || tx.reviews().any().await? {
+            return Ok(0);
         }
-        Ok(jobs.len() as u64)
+        let mut rechecked = 0;
+        for (read, standing) in &self.due {
+            tx.jobs().lock(read.job).await?;
+            let found = tx.jobs().get_match(read.job).await?;
+            if (found.recheck, found.withdrawals) == (read.recheck, read.withdrawals) {
+                recheck(tx, &found, standing).await?;
+                rechecked += 1;
+            }
+        }
+        Ok(rechecked)
     }
 }
 
-async fn recheck(tx: &mut Tx<'_>, job: JobId) -> Result<(), StoreError> {
-    let now = tx.now();
-    tx.jobs().lock(job).await?;
-    let found = tx.jobs().get_match(job).await?;
+async fn recheck(tx: &mut Tx<'_>, found: &Match, standing: &Standing) -> Result<(), StoreError> {
+    let (now, job) = (tx.now(), found.job);
     let Some(decided) = found.decision.map(|decided| decided.verdict) else { return Ok(()) };
-    let (standing, _) = matches::standing_of(&mut tx.connection(), &found).await?;
-    let is_out = matches::is_out(&found, &standing);
+    let is_out = matches::is_out(found, standing);
     let state = |is_open| if is_open { JobState::Open } else { JobState::Closed };
     let Some(campaign) = found.campaign else {
         // No net depends on it: it is decided anew.
@@ -48,8 +74,8 @@ async fn recheck(tx: &mut Tx<'_>, job: JobId) -> Result<(), StoreError> {
     let plays = has_gap && !matches!(campaign, CampaignState::Paused | CampaignState::Stopped);
     tx.jobs().save_recheck(now, job, has_gap).await?;
     tx.jobs().set_state(now, job, state(plays)).await?;
-    match found.net {
-        Some(net) => review(tx, job, net, decided.decision, &standing).await,
+    match found.net.clone() {
+        Some(net) => review(tx, job, net, decided.decision, standing).await,
         None => Ok(()),
     }
 }

@@ -21,7 +21,7 @@ impl Operation for RevokeToken {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let (now, token) = (tx.now(), self.token);
         if !tx.tokens().revoke(now, self.owner, token).await? {
-            return Err(Refusal::NoToken { token: token.0 }.into());
+            return Err(Refusal::NoToken { token }.into());
         }
         record_event(&mut tx.connection(), now, self.owner, Event::TokenRevoked { token }).await?;
         Ok(())

@@ -69,8 +69,13 @@ fn found(case: &mut Case, id: i64, left: i64, right: i64, differs: Option<i64>) 
     case.compared(ComparisonId(id), differs);
 }
 
-/// Applies one transition, as an operation does.
-fn step(case: &mut Case, transition: Transition) {
+/// The shards of an account, in order.
+fn shards_of(case: &Case, account: AccountId) -> Vec<ShardId> {
+    case.shards.values().filter(|shard| shard.account == account).map(|shard| shard.id).collect()
+}
+
+/// Applies one transition, as an operation does. Returns the account to review, if there is one.
+fn step(case: &mut Case, transition: Transition) -> Option<AccountId> {
     case.apply(transition);
     if let Transition::Recount(account) = transition {
         let gain = case.take_gain(account);
@@ -81,6 +86,10 @@ fn step(case: &mut Case, transition: Transition) {
         assert!(gain.is_loss || gain.until.map_or(before, |shard| shard.max(before)) == until, "{gain:?}");
         case.recounted(account, until);
     }
+    match transition {
+        Transition::Distrust(account) | Transition::Trust(account) | Transition::Review(account) => Some(account),
+        _ => None,
+    }
 }
 
 /// Runs to the fixpoint; `pick` chooses among the transitions that are demanded.
@@ -90,7 +99,34 @@ fn settle(case: &mut Case, mut pick: impl FnMut(usize) -> usize) {
         if demanded.is_empty() {
             return;
         }
-        step(case, demanded[pick(demanded.len())]);
+        if let Some(account) = step(case, demanded[pick(demanded.len())]) {
+            case.review(shards_of(case, account));
+        }
+    }
+    panic!("there is no end: {:?}", case.next());
+}
+
+/// Runs to the fixpoint, and reviews so many shards at a time, each time to the next fixpoint.
+fn settle_in_steps(case: &mut Case, limit: usize) {
+    let mut reviews = BTreeMap::<AccountId, ShardId>::new();
+    for _ in 0..10_000 {
+        if let Some(transition) = case.next().first().copied() {
+            if let Some(account) = step(case, transition) {
+                let from = match transition {
+                    Transition::Review(_) => case.clean_until(account),
+                    _ => ShardId(0),
+                };
+                reviews.entry(account).and_modify(|until| *until = from.min(*until)).or_insert(from);
+            }
+            continue;
+        }
+        let Some((account, until)) = reviews.pop_first() else { return };
+        let next: Vec<ShardId> =
+            shards_of(case, account).into_iter().filter(|shard| *shard > until).take(limit).collect();
+        if let Some(last) = next.last() {
+            reviews.insert(account, *last);
+        }
+        case.review(next);
     }
     panic!("there is no end: {:?}", case.next());
 }
@@ -308,7 +344,7 @@ fn check(case: &Case) {
         let verified: i64 = case.verified(shard.id).into_iter().map(|range| range.end - range.start).sum();
         assert_eq!(shard.audited_games, verified, "{shard:?}");
         assert_eq!(shard.state == Disputed, case.is_disputed(shard.id) && shard.state.is_in_pool(), "{shard:?}");
-        assert!(shard.state != Disputed || !case.reviewed.contains(&shard.account), "{shard:?}");
+        assert!(shard.state != Disputed || !case.reviewed.contains(&shard.id), "{shard:?}");
         let is_enough = is_verified_enough(&shard.numbers, verified);
         assert!(is_enough || shard.audit != AuditState::Clean, "{shard:?}");
     }
@@ -336,6 +372,24 @@ proptest! {
         let mut next = picks.iter().cycle();
         settle(&mut second, |count| next.next().expect("it is endless") % count);
         prop_assert_eq!(first, second);
+    }
+
+    /// A review in steps has the same end as one of all shards at once. A dispute may be settled
+    /// before its step, so a proven shard may stay.
+    #[test]
+    fn a_review_in_steps_has_the_same_end((drafts, results, by_hand, _) in world(), limit in 1..4_usize) {
+        let mut first = build(&drafts, &results, by_hand, &[0]);
+        let mut second = first.clone();
+        run(&mut first);
+        settle_in_steps(&mut second, limit);
+        check(&second);
+        for (one, other) in first.shards.values().zip(second.shards.values()) {
+            prop_assert_eq!(one.audited_games, other.audited_games);
+            let is_proven = other.audit == AuditState::Clean || other.id <= second.clean_until(other.account);
+            let is_settled = (one.state, other.state) == (Quarantined, Validated) && is_proven;
+            prop_assert!(one.state == other.state || is_settled, "{:?} {:?}", one, other);
+        }
+        prop_assert_eq!(first.clean_until, second.clean_until);
     }
 
     /// Without disputes, the end of a quarantine by hand undoes it.

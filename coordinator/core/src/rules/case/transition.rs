@@ -17,7 +17,7 @@ pub enum Transition {
     Distrust(AccountId),
     /// Lifts a quarantine.
     Trust(AccountId),
-    /// Reads the unproven shards of a distrusted account.
+    /// Reviews the shards of a distrusted account again, as some lost their proof.
     Review(AccountId),
     /// Withdraws a shard from the pool.
     Withdraw(ShardId),
@@ -49,7 +49,7 @@ pub struct Gain {
     pub games: i64,
     /// The newest shard that became verified enough.
     pub until: Option<ShardId>,
-    /// Whether any shard lost verified games. Then all shards of the account are read.
+    /// Whether any shard lost verified games. Then its newest clean shard is looked for.
     pub is_loss: bool,
 }
 

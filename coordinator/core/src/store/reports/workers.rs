@@ -1,6 +1,7 @@
 //! Workers: machines, their failures, and how many are active.
 
 use serde::Serialize;
+use sqlx::{FromRow as _, any::AnyRow};
 
 use super::{
     super::convert::{flag, row},
@@ -12,36 +13,58 @@ use crate::{
     store::{Connection, StoreError},
 };
 
-/// A machine, with fields that only its owner and maintainers may see.
+/// A worker, as its owner and maintainers see it in the API.
 #[derive(Clone, Debug, Serialize)]
-pub struct Machine {
+pub struct WorkerRow {
     /// The worker's id.
     pub worker: WorkerId,
     /// Name of the owner's account.
     pub account: String,
-    /// The machine's name, under which it registers again.
+    /// The machine's name.
     pub name: String,
-    /// Version of its `chuhe-worker`.
+    /// Version of its program.
     pub version: String,
-    /// Number of its playing threads.
+    /// Number of its threads.
     pub threads: i64,
-    /// Operating system and processor family, such as `linux-x86_64`.
+    /// Operating system and processor family.
     pub system: String,
-    /// Instruction set of its evaluation kernels.
-    pub instruction_set: String,
-    /// Nodes per second of all threads in its last games; none before the first.
+    /// Nodes per second of all threads.
     pub nodes_per_second: Option<i64>,
     /// Whether its results settle disputes.
     pub trusted: bool,
-    /// The message of its block; none if it is not blocked.
+    /// The message of its block.
     #[serde(serialize_with = "Reason::as_text")]
     pub blocked: Option<Reason>,
     /// Time of the last request, in milliseconds since 1970.
     pub last_seen: i64,
-    /// Number of validated shards.
-    pub accepted: i64,
     /// Number of rejected shards.
     pub rejected: i64,
+}
+
+row!(WorkerRow {
+    worker,
+    account,
+    name,
+    version,
+    threads,
+    system,
+    nodes_per_second,
+    trusted: flag,
+    blocked,
+    last_seen,
+    rejected,
+});
+
+/// A machine, with fields that only its owner and maintainers may see.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machine {
+    /// Its worker.
+    #[serde(flatten)]
+    pub row: WorkerRow,
+    /// Instruction set of its evaluation kernels.
+    pub instruction_set: String,
+    /// Number of validated shards.
+    pub accepted: i64,
     /// Code of the latest rejection.
     #[serde(skip)]
     pub rejected_code: Option<String>,
@@ -50,23 +73,11 @@ pub struct Machine {
     pub rejected_why: Option<Reason>,
 }
 
-row!(Machine {
-    worker,
-    account,
-    name,
-    version,
-    threads,
-    system,
-    instruction_set,
-    nodes_per_second,
-    trusted: flag,
-    blocked,
-    last_seen,
-    accepted,
-    rejected,
-    rejected_code,
-    rejected_why,
-});
+row!(Machine { row: worker_row, instruction_set, accepted, rejected_code, rejected_why });
+
+fn worker_row(row: &AnyRow, _: &str) -> Result<WorkerRow, sqlx::Error> {
+    WorkerRow::from_row(row)
+}
 
 /// Machines of one account or of all, the most recently seen first.
 pub async fn machines(
@@ -121,48 +132,6 @@ pub async fn failures(
     let query = sqlx::query_as(query).bind(account.unwrap_or(AccountId(-1))).bind(ROWS).bind(page.max(0) * ROWS);
     Ok(query.fetch_all(connection.raw()).await?)
 }
-
-/// A worker, as its owner and maintainers see it in the API.
-#[derive(Clone, Debug, Serialize)]
-pub struct WorkerRow {
-    /// The worker's id.
-    pub worker: WorkerId,
-    /// Name of the owner's account.
-    pub account: String,
-    /// The machine's name.
-    pub name: String,
-    /// Version of its program.
-    pub version: String,
-    /// Number of its threads.
-    pub threads: i64,
-    /// Operating system and processor family.
-    pub system: String,
-    /// Nodes per second of all threads.
-    pub nodes_per_second: Option<i64>,
-    /// Whether its results settle disputes.
-    pub trusted: bool,
-    /// The message of its block.
-    #[serde(serialize_with = "Reason::as_text")]
-    pub blocked: Option<Reason>,
-    /// Time of the last request, in milliseconds since 1970.
-    pub last_seen: i64,
-    /// Number of rejected shards.
-    pub rejected: i64,
-}
-
-row!(WorkerRow {
-    worker,
-    account,
-    name,
-    version,
-    threads,
-    system,
-    nodes_per_second,
-    trusted: flag,
-    blocked,
-    last_seen,
-    rejected,
-});
 
 /// Workers of one account or of all, the most recently seen first.
 pub async fn workers(

@@ -5,7 +5,7 @@ use coordinator_core::{
     model::{Campaign, CampaignCommand as Command, CampaignId, Fleet, JobId, NetState, Playing},
     ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
     rules::granting::Policy,
-    store::{Campaigns, Leases, counting},
+    store::{Campaigns, Leases, Nets, counting},
 };
 use dataset::{Digest, manifest::Manifest};
 use protocol::{
@@ -142,9 +142,14 @@ async fn a_weaker_one_is_rejected_and_more_is_played(lab: Lab) {
     lab.play(judge, 2).await;
     lab.drive(id).await;
     assert_eq!(row(&lab, id).await.phase.name(), "training");
-    let manifests = "SELECT text FROM manifests WHERE campaign = (SELECT MAX(id) FROM campaigns) ORDER BY games";
-    let manifests = lab.rows::<(String,)>(manifests).await;
-    let games = manifests.iter().map(|row| Manifest::from_text(&row.0).unwrap().games).collect::<Vec<_>>();
+    let manifests = "SELECT hash FROM manifests WHERE campaign = (SELECT MAX(id) FROM campaigns) ORDER BY games";
+    let mut games = Vec::new();
+    for (hash,) in lab.rows::<(String,)>(manifests).await {
+        let hash: Digest = hash.parse().unwrap();
+        let text = op!(lab.read, [], |c| Nets::on(c).training_manifest(hash)).unwrap().unwrap();
+        assert_eq!(Digest::of(text.as_bytes()), hash);
+        games.push(Manifest::from_text(&text).unwrap().games);
+    }
     assert!(games.len() == 2 && games[0] < games[1], "{games:?}");
 }
 

@@ -1,6 +1,5 @@
 //! Rechecks of decided matches after a quarantine.
 
-use coordinator_core::ops::matches::RecheckMatches;
 use protocol::campaign::Gate;
 use stats::Decision;
 
@@ -20,7 +19,7 @@ cases! {
 }
 
 async fn recheck(lab: &Lab) -> u64 {
-    lab.run(RecheckMatches).await.unwrap()
+    lab.recheck().await
 }
 
 async fn job_state(lab: &Lab, job: i64) -> String {

@@ -12,10 +12,11 @@ use coordinator_core::{
 use super::{
     campaigns::{command, gating, row},
     cases,
+    disputes::{lift, quarantine},
     receiving::counted,
 };
 use crate::{
-    common::lab::{Lab, NO_AUDIT},
+    common::lab::{Lab, NO_AUDIT, Player},
     op,
 };
 
@@ -23,7 +24,13 @@ cases! {
     training_data_of_a_published_net_is_pinned
     needed_shards_do_not_expire
     expired_shards_are_not_compared
+    finished_leases_of_expired_games_are_merged
+    a_quarantine_after_expiry_takes_counts_and_brings_them_back
 }
+
+/// Segments of expired self-play.
+const STALE_SEGMENTS: &str = "SELECT COUNT(*) FROM segments JOIN shards ON shards.id = segments.shard
+    JOIN jobs ON jobs.id = shards.job WHERE shards.object = 'expired' AND jobs.kind = 'selfplay'";
 
 /// Expires shards received more than this many days ago; returns their number.
 async fn expire(lab: &Lab, days: i64) -> u64 {
@@ -62,6 +69,7 @@ async fn training_data_of_a_published_net_is_pinned(lab: Lab) {
     assert_eq!(expire(&lab, 30).await, 0, "once is enough");
     let kept = "SELECT COUNT(*) FROM shards WHERE object = 'expired' AND (entry IS NOT NULL OR figures IS NOT NULL)";
     assert_eq!(lab.value::<i64>(kept).await, 0, "the details of an expired shard are summed already");
+    assert_eq!(lab.value::<i64>(STALE_SEGMENTS).await, 0);
     assert!(learned.is_subset(&hashes(&lab, "selfplay", "present").await));
     assert_eq!(hashes(&lab, "match", "present").await, BTreeSet::new(), "nothing is learned from matches");
     assert_eq!(counted(&lab, gate).await, games, "what was counted stays");
@@ -102,4 +110,40 @@ async fn expired_shards_are_not_compared(lab: Lab) {
     lab.validate(NO_AUDIT).await;
     assert_eq!(lab.compare().await, 0);
     assert_eq!(counted(&lab, job).await, (10, 1_000), "they are counted once");
+}
+
+/// A stopped campaign whose self-play has expired: its job, and two players with four uploads each.
+async fn expired(lab: &Lab) -> (i64, Player, Player) {
+    let (one, two) = (lab.player("one").await, lab.player("two").await);
+    let (id, job) = lab.long_campaign().await;
+    for _ in 0..2 {
+        lab.play(one, 2).await;
+        lab.play(two, 2).await;
+    }
+    command(lab, id, CampaignCommand::Stop).await.unwrap();
+    lab.clock.advance(40 * DAY);
+    assert_eq!(expire(lab, 30).await, 8);
+    (job, one, two)
+}
+
+async fn finished_leases_of_expired_games_are_merged(lab: Lab) {
+    let (job, ..) = expired(&lab).await;
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM leases").await, 2, "one for each worker");
+    assert_eq!(lab.value::<i64>(STALE_SEGMENTS).await, 0);
+    let foreign = "SELECT COUNT(*) FROM shards JOIN leases ON leases.id = shards.lease
+                   WHERE leases.worker <> shards.worker OR leases.job <> shards.job";
+    assert_eq!(lab.value::<i64>(foreign).await, 0);
+    let held: i64 = lab.value(&format!("SELECT CAST(SUM(held_games) AS BIGINT) FROM shards WHERE job = {job}")).await;
+    assert_eq!((lab.tally(job).await.games, held > 0), (held, true), "no count changes");
+}
+
+async fn a_quarantine_after_expiry_takes_counts_and_brings_them_back(lab: Lab) {
+    let (job, one, _) = expired(&lab).await;
+    let all = lab.tally(job).await;
+    let of = format!("SELECT CAST(SUM(held_games) AS BIGINT) FROM shards WHERE account = {}", one.account);
+    let own: i64 = lab.value(&of).await;
+    quarantine(&lab, one).await;
+    assert_eq!(lab.tally(job).await.games, all.games - own);
+    lift(&lab, one).await;
+    assert_eq!(lab.tally(job).await, all);
 }

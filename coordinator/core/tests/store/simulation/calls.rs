@@ -3,8 +3,7 @@
 use coordinator_core::{
     model::{AccountId, CampaignCommand as Command, ToCompare, ToValidate},
     ops::{
-        disputes::{ClaimComparisons, RecordComparison, SetQuarantine},
-        matches::RecheckMatches,
+        disputes::{ClaimComparisons, RecordComparison, ReviewShards, SetQuarantine},
         validation::ClaimShards,
     },
     store::StoreError,
@@ -35,6 +34,7 @@ pub(super) enum Call {
     Expire,
     Drive { campaign: i64 },
     Recheck,
+    Review { limit: i64 },
     Conclude,
     Train { player: Player, net: Digest, how: u64 },
     Quarantine { player: Player },
@@ -86,7 +86,11 @@ impl Call {
                 Reply::Done
             }
             Self::Drive { campaign } => must(lab.advance(campaign, SIGNATURE).await),
-            Self::Recheck => must(lab.run(RecheckMatches).await),
+            Self::Recheck => {
+                lab.recheck().await;
+                Reply::Done
+            }
+            Self::Review { limit } => must(lab.run(ReviewShards { limit }).await),
             Self::Conclude => {
                 lab.conclude().await;
                 Reply::Done

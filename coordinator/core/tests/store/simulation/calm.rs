@@ -30,6 +30,7 @@ impl World {
             }
         }
         let (campaign, lab) = (self.campaign, self.lab().clone());
+        lab.review().await;
         Call::Command { campaign, command: Command::Resume }.ask(&lab).await;
         for round in 0..ROUNDS {
             // Longer than any lease, and than any claim under a wrong clock.
@@ -89,7 +90,7 @@ impl World {
 
     async fn is_calm(&self) -> bool {
         let count = "SELECT (SELECT COUNT(*) FROM jobs WHERE campaign IS NULL AND decision IS NULL)
-                          + (SELECT COUNT(*) FROM jobs WHERE recheck = 1 AND decision IS NOT NULL)
+                          + (SELECT COUNT(*) FROM jobs WHERE recheck > 0 AND decision IS NOT NULL)
                           + (SELECT COUNT(*) FROM comparisons WHERE state IN ('waiting', 'different'))
                           + (SELECT COUNT(*) FROM shards WHERE state IN ('received', 'disputed'))
                           + (SELECT COUNT(*) FROM segments WHERE state <> 'held' AND job IN

@@ -37,6 +37,8 @@ pub(super) enum What {
     Quarantine,
     /// A maintainer lifts a quarantine.
     Lift,
+    /// A coordinator reviews a few shards of an account whose standing changed.
+    Review,
     /// A maintainer pauses or resumes the campaign.
     Command,
     /// A coordinator crashes and restarts.
@@ -50,7 +52,7 @@ pub(super) enum What {
 }
 
 /// The relative frequency of each kind.
-const WEIGHTS: [(What, u64); 21] = [
+const WEIGHTS: [(What, u64); 22] = [
     (What::Ask, 18),
     (What::Play, 22),
     (What::Upload, 24),
@@ -67,6 +69,7 @@ const WEIGHTS: [(What, u64); 21] = [
     (What::Train, 3),
     (What::Quarantine, 1),
     (What::Lift, 2),
+    (What::Review, 8),
     (What::Command, 1),
     (What::Restart, 1),
     (What::Pass, 8),

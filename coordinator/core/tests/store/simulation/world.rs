@@ -200,6 +200,7 @@ impl World {
                 self.lifted.insert(player.account);
                 Some(Call::Lift { player })
             }
+            What::Review => Some(Call::Review { limit: 1 + (how % 3) as i64 }),
             What::Command => {
                 let command = if how.is_multiple_of(2) { Command::Pause } else { Command::Resume };
                 Some(Call::Command { campaign: self.campaign, command })

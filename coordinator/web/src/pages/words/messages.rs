@@ -171,6 +171,7 @@ pub fn refusal(language: Language, refusal: &Refusal) -> String {
         Refusal::BadPassword { min, max } => format!("密码长度为 {min} 至 {max} 个字符"),
         Refusal::BadRating => "对数为 1 至 100,000，每步节点为 1 至 1,000,000,000".to_owned(),
         Refusal::BadRegistration => "注册方式只能是开放、经批准或凭邀请".to_owned(),
+        Refusal::UploadsReviewed => "隔离后正在复核上传的对局，请稍后再试".to_owned(),
         Refusal::BeingCounted => "正在统计该对抗赛的对局，请稍后再试".to_owned(),
         Refusal::CampaignChanged => "任务已被他人修改，请重新查看".to_owned(),
         Refusal::CampaignInStep { state, step } => {
@@ -235,7 +236,7 @@ mod tests {
     fn an_event_is_shown_in_both_languages() {
         let created = Event::CampaignCreated { campaign: "yangtze".to_owned() };
         assert_eq!(shown(&created), ["campaign yangtze began", "任务 yangtze 已开始"]);
-        let reason = Reason::GameDiffered { game: 7, job: 2 };
+        let reason = Reason::GameDiffered { game: 7, job: JobId(2) };
         let (english, chinese) = (
             "game 7 of job 2 came out otherwise when a trusted worker played it",
             "作业 2 第 7 局与可信工作机复核的结果不同",
