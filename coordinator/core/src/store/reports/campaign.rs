@@ -101,11 +101,9 @@ pub async fn generations(
         "SELECT generation, created, finished FROM trainings WHERE campaign = $1 AND generation >= $2 ORDER BY id";
     let query = sqlx::query_as(query).bind(campaign).bind(first);
     let trainings: Vec<TrainingRow> = query.fetch_all(connection.raw()).await?;
-    let query = "SELECT jobs.generation AS generation, CAST(SUM(totals.games) AS BIGINT) AS games,
-                        CAST(SUM(totals.positions) AS BIGINT) AS positions
-                 FROM totals JOIN jobs ON jobs.id = totals.job
-                 WHERE jobs.campaign = $1 AND jobs.generation >= $2 AND jobs.kind = 'selfplay'
-                 AND totals.state = 'validated' GROUP BY jobs.generation";
+    let query = "SELECT generation, CAST(SUM(counted_games) AS BIGINT) AS games,
+                        CAST(SUM(counted_positions) AS BIGINT) AS positions
+                 FROM jobs WHERE campaign = $1 AND generation >= $2 AND kind = 'selfplay' GROUP BY generation";
     let query = sqlx::query_as(query).bind(campaign).bind(first);
     let totals: Vec<TotalRow> = query.fetch_all(connection.raw()).await?;
     let query = "SELECT jobs.generation AS generation, labels.kind AS kind, labels.label AS label,

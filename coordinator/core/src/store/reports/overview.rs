@@ -21,7 +21,7 @@ pub struct Overview {
     pub campaigns: Vec<Running>,
     /// Validated in the last hour.
     pub hour: Volume,
-    /// Validated in all.
+    /// Validated in all, each game once: audits are no further games.
     pub total: Volume,
     /// Games being played.
     pub playing: Playing,
@@ -115,9 +115,8 @@ pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Result<Over
                         CAST(COALESCE(SUM(positions), 0) AS BIGINT) AS positions
                  FROM shards WHERE validated > $1";
     let hour = sqlx::query_as(query).bind(now.0 - HOUR).fetch_one(connection.raw()).await?;
-    let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
-                        CAST(COALESCE(SUM(positions), 0) AS BIGINT) AS positions
-                 FROM totals WHERE state = 'validated'";
+    let query = "SELECT CAST(COALESCE(SUM(counted_games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(counted_positions), 0) AS BIGINT) AS positions FROM jobs";
     let total = sqlx::query_as(query).fetch_one(connection.raw()).await?;
     let Active { workers, threads } = active_now(connection, now).await?;
     let playing = Leases::on(connection.reborrow()).playing(None).await?;
