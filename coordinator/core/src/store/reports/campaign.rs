@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     clock::Time,
     model::{CampaignId, JobId, JobKind},
-    store::{Connection, StoreError},
+    store::{Connection, StoreError, convert::row},
 };
 
 /// Generations shown, the newest.
@@ -36,7 +36,6 @@ pub struct Generation {
     pub gating: Option<i64>,
 }
 
-#[derive(sqlx::FromRow)]
 struct JobRow {
     id: JobId,
     generation: i64,
@@ -45,27 +44,32 @@ struct JobRow {
     closed: Option<i64>,
 }
 
-#[derive(sqlx::FromRow)]
+row!(JobRow { id, generation, kind, created, closed });
+
 struct TrainingRow {
     generation: i64,
     created: i64,
     finished: Option<i64>,
 }
 
-#[derive(sqlx::FromRow)]
+row!(TrainingRow { generation, created, finished });
+
 struct TotalRow {
     generation: i64,
     games: i64,
     positions: i64,
 }
 
-#[derive(sqlx::FromRow)]
+row!(TotalRow { generation, games, positions });
+
 struct LabelRow {
     generation: i64,
     kind: String,
     label: String,
     games: i64,
 }
+
+row!(LabelRow { generation, kind, label, games });
 
 /// The time of a campaign's creation.
 pub async fn created(connection: &mut Connection<'_>, campaign: CampaignId) -> Result<Time, StoreError> {
