@@ -57,10 +57,19 @@ pub fn main() -> ExitCode {
 fn fail(error: &anyhow::Error) -> ExitCode {
     let text = match error.downcast_ref::<StoreError>() {
         Some(StoreError::Rejected(refusal)) => refusal.to_string(),
-        _ => format!("{error:#}"),
+        _ => causes(error),
     };
     eprintln!("chuhe-coordinator: {}", text.replace('\n', " "));
     ExitCode::from(2)
+}
+
+/// The error with its causes, without those whose text is the end of their effect's.
+fn causes(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
+        "" => cause,
+        effect if effect.ends_with(&cause) => text,
+        effect => format!("{effect}: {cause}"),
+    })
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode> {

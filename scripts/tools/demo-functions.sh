@@ -83,7 +83,7 @@ build() { # NAME: builds chuhe-NAME, with a line every 15 seconds
     local log="$data/logs/build-$1.log"
     [ -z "$given" ] || return 0
     say "building the $1; what cargo says goes to $log"
-    setsid cargo build --profile quick --locked -p "chuhe-$1" >"$log" 2>&1 9>&- &
+    setsid cargo build --profile quick --locked --no-default-features -p "chuhe-$1" >"$log" 2>&1 9>&- &
     building=$!
     while is_alive "$building"; do
         if is_silent; then say "building the $1: $(counted "$log")"; fi

@@ -11,7 +11,7 @@ mod drawings;
 #[cfg(test)]
 mod fixtures;
 pub mod granting;
-mod leases;
+pub mod leases;
 pub mod nets;
 pub mod segments;
 mod shards;

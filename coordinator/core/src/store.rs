@@ -53,7 +53,7 @@ use std::{
 };
 
 use sqlx::{
-    AnyPool, ConnectOptions as _, Row as _,
+    AnyConnection, AnyPool, ConnectOptions as _, Connection as _, Row as _,
     any::{AnyConnectOptions, AnyPoolOptions, AnyRow},
     sqlite::SqliteConnectOptions,
 };
@@ -147,6 +147,10 @@ impl Database {
             let file = file.strip_prefix("//").unwrap_or(file);
             let options = SqliteConnectOptions::new().filename(Path::new(file)).create_if_missing(true);
             let options = AnyConnectOptions::from_str(options.to_url_lossy().as_str()).map_err(unreachable)?;
+            // A pool would retry a connection that cannot write, and then say that it timed out.
+            let mut first = AnyConnection::connect_with(&options).await.map_err(unreachable)?;
+            sqlx::raw_sql(WRITE_PRAGMAS).execute(&mut first).await.map_err(unreachable)?;
+            first.close().await.map_err(unreachable)?;
             // Pragmas cannot be part of the address, so each connection sets them.
             let pool = |max, settings: &'static str| {
                 AnyPoolOptions::new().max_connections(max).acquire_timeout(Duration::from_secs(30)).after_connect(

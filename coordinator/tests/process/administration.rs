@@ -53,6 +53,20 @@ fn a_folder_without_a_database_stays_as_it_is() {
     assert_eq!(said(&data, &["admin", "worker", "list"]), "[]");
 }
 
+/// A pool of connections would say only that it timed out.
+#[test]
+fn a_database_that_cannot_be_opened_is_named_with_one_cause() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("chuhe.db");
+    std::fs::write(&file, "no database ".repeat(100)).unwrap();
+    let expected = format!(
+        "chuhe-coordinator: the database sqlite:{} cannot be opened: error returned from database: (code: 26) file is \
+         not a database",
+        file.display()
+    );
+    assert_eq!(refused(data.path(), &["admin", "user", "create", "ann"]), (2, expected));
+}
+
 #[test]
 fn a_successful_command_prints_the_new_state() {
     let folder = tempfile::tempdir().unwrap();

@@ -53,15 +53,15 @@ mod zipping;
 
 use axum::{
     Extension, Router,
-    extract::Path,
-    http::{HeaderMap, header},
+    extract::{OriginalUri, Path, State},
+    http::{HeaderMap, HeaderValue, Method, Uri, header},
     middleware,
     response::{IntoResponse as _, Redirect, Response},
     routing::get,
 };
 
 use coordinator_core::model::Refusal;
-use protocol::is_name;
+use protocol::{api::path, is_name};
 
 use crate::{
     app::App,
@@ -98,7 +98,7 @@ pub(crate) fn routes(app: &App) -> Router<App> {
             .merge(person::routes())
             .merge(me::routes())
             .merge(admin::routes())
-            .fallback(answer::route_not_found)
+            .fallback(no_page)
             .method_not_allowed_fallback(answer::method_not_allowed)
             .layer(middleware::from_fn_with_state(app.clone(), guard::identify))
             .layer(middleware::from_fn_with_state(app.clone(), admission))
@@ -111,17 +111,60 @@ pub(crate) fn routes(app: &App) -> Router<App> {
 
 /// Redirects from the language-free address of a person's page, which workers print.
 async fn person_redirect(Path(name): Path<String>, headers: HeaderMap) -> Response {
-    let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !is_name(&name) {
         return ApiError::from(Refusal::NoAddress).into_response();
     }
-    let language = Language::negotiate(wanted).code();
+    let language = preferred_language(&headers).code();
     ([(header::VARY, "Accept-Language")], Redirect::to(&format!("/{language}/people/{name}"))).into_response()
 }
 
 /// Content negotiation: redirects to the browser's preferred language.
 async fn choose_language(headers: HeaderMap) -> Response {
-    let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let language = Language::negotiate(wanted);
+    let language = preferred_language(&headers);
     ([(header::VARY, "Accept-Language")], Redirect::to(&format!("/{}", language.code()))).into_response()
+}
+
+fn preferred_language(headers: &HeaderMap) -> Language {
+    let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    Language::negotiate(wanted.unwrap_or_default())
+}
+
+/// The response to an address without a page.
+async fn no_page(method: Method, OriginalUri(uri): OriginalUri) -> Response {
+    without_slash(&method, &uri).unwrap_or_else(|| ApiError::from(Refusal::NoAddress).into_response())
+}
+
+/// The response to an address without a route: for browsers a page in their language.
+pub(crate) async fn no_address(
+    State(app): State<App>,
+    method: Method,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+) -> Response {
+    let problem = ApiError::from(Refusal::NoAddress).into_response();
+    if uri.path().starts_with(path::ROOT) {
+        return problem;
+    }
+    if let Some(redirect) = without_slash(&method, &uri) {
+        return redirect;
+    }
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if method == Method::HEAD || !accepted.contains("text/html") {
+        return problem;
+    }
+    let mut page = guard::render_problem(&app, preferred_language(&headers), &uri, problem);
+    page.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Accept-Language"));
+    page
+}
+
+/// Redirects from an address with trailing slashes to the one without, on this host.
+fn without_slash(method: &Method, uri: &Uri) -> Option<Response> {
+    let path = uri.path().trim_end_matches('/');
+    // `//host` and `/\host` would be addresses of another host.
+    let is_local = path.starts_with('/') && !path[1..].starts_with(['/', '\\']);
+    if path == uri.path() || !is_local || !matches!(*method, Method::GET | Method::HEAD) {
+        return None;
+    }
+    let query = uri.query().map_or_else(String::new, |query| format!("?{query}"));
+    Some(Redirect::permanent(&format!("{path}{query}")).into_response())
 }

@@ -20,7 +20,7 @@ pub fn router(app: App) -> Router {
     Router::new()
         .merge(http::routes(&app))
         .merge(pages::routes(&app))
-        .fallback(answer::route_not_found)
+        .fallback(pages::no_address)
         .method_not_allowed_fallback(answer::method_not_allowed)
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(header::REFERRER_POLICY, "same-origin"))

@@ -1,12 +1,16 @@
 //! `chuhe perft`: counts the tree of legal moves.
 
-use std::{io::Write, num::NonZeroUsize};
+use std::{
+    io::Write,
+    num::NonZeroUsize,
+    sync::{Mutex, PoisonError},
+};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use xiangqi::{Fen, perft};
 
-use crate::{Finding, stopwatch, threads};
+use crate::{Finding, progress::Progress, stopwatch, threads};
 
 /// Count the leaf positions of all legal move sequences of a length
 ///
@@ -55,7 +59,14 @@ impl Arguments {
             Some(fen) => fen.parse().context("--fen")?,
             None => Fen::start(),
         };
-        let (shares, time) = stopwatch::timed(|| perft::divide(&fen.position, self.depth, self.threads));
+        let progress = Mutex::new(None);
+        let report = |counted, subtrees: usize| {
+            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.get_or_insert_with(|| Progress::new("subtrees", Some(subtrees as u64))).set(counted as u64);
+        };
+        let counting = || perft::divide_with_progress(&fen.position, self.depth, self.threads, report);
+        let (shares, time) = stopwatch::timed(counting);
+        drop(progress);
         let nodes = if self.depth == 0 { 1 } else { shares.iter().map(|(_, nodes)| nodes).sum() };
         let nps = stopwatch::rate(nodes, time);
         let shares = shares.into_iter().map(|(mv, nodes)| Share { mv: mv.to_string(), nodes });

@@ -10,7 +10,7 @@ use crate::{
     stopwatch::Stopwatch,
 };
 
-/// Minimum interval between two updates of the line.
+/// Interval between two updates of the line, and before the first: quick commands show none.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The count of a loop, shown as one updated line on a terminal and nowhere else.
@@ -23,13 +23,21 @@ pub(crate) struct Progress {
     done: u64,
     line: LiveLine<'static>,
     timer: Stopwatch,
-    shown: Option<Duration>,
+    shown: Duration,
 }
 
 impl Progress {
     /// Begins to count.
     pub(crate) fn new(noun: &'static str, total: Option<u64>) -> Self {
-        Self { noun, total, before: 0, done: 0, line: LiveLine::new(), timer: Stopwatch::start(), shown: None }
+        Self {
+            noun,
+            total,
+            before: 0,
+            done: 0,
+            line: LiveLine::new(),
+            timer: Stopwatch::start(),
+            shown: Duration::ZERO,
+        }
     }
 
     /// Counts what an earlier run has done: it has no part in the speed.
@@ -62,8 +70,8 @@ impl Progress {
     pub(crate) fn count(&mut self, count: u64) {
         self.done += count;
         let now = self.timer.now();
-        if self.shown.is_none_or(|shown| now >= shown + UPDATE_INTERVAL) {
-            self.shown = Some(now);
+        if now >= self.shown + UPDATE_INTERVAL {
+            self.shown = now;
             let line = || text(self.noun, self.done, self.before, self.total, now);
             // Progress that cannot be shown is no failure of the command.
             let _ = self.line.show(line);

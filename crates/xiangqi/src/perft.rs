@@ -32,6 +32,18 @@ pub fn count(position: &mut Position, depth: u32) -> u64 {
 /// `threads` threads. Empty at depth 0.
 #[must_use]
 pub fn divide(position: &Position, depth: u32, threads: NonZeroUsize) -> Vec<(Move, u64)> {
+    divide_with_progress(position, depth, threads, |_, _| {})
+}
+
+/// [`divide`], with a function that is called after each counted subtree: with the number of
+/// counted subtrees and of all.
+#[must_use]
+pub fn divide_with_progress(
+    position: &Position,
+    depth: u32,
+    threads: NonZeroUsize,
+    report: impl Fn(usize, usize) + Sync,
+) -> Vec<(Move, u64)> {
     if depth == 0 {
         return Vec::new();
     }
@@ -46,7 +58,7 @@ pub fn divide(position: &Position, depth: u32, threads: NonZeroUsize) -> Vec<(Mo
             tasks.extend(child.legal_moves().into_iter().map(|reply| (index, *mv, reply)));
         }
     }
-    let next = AtomicUsize::new(0);
+    let (next, counted) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..threads.get().min(tasks.len()) {
             scope.spawn(|| {
@@ -55,6 +67,7 @@ pub fn divide(position: &Position, depth: u32, threads: NonZeroUsize) -> Vec<(Mo
                     let _ = leaf.make(*mv);
                     let _ = leaf.make(*reply);
                     totals[*index].fetch_add(count(&mut leaf, depth - 2), Ordering::Relaxed);
+                    report(counted.fetch_add(1, Ordering::Relaxed) + 1, tasks.len());
                 }
             });
         }

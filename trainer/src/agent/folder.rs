@@ -29,9 +29,9 @@ impl Folder {
     /// Creates and locks the folder.
     pub(super) fn lock(root: &Path) -> Result<Self> {
         let named = || root.display().to_string();
-        fs::create_dir_all(root.join("shards")).with_context(named)?;
-        let path = root.join("lock");
-        let lock = File::create(&path).with_context(|| path.display().to_string())?;
+        let unusable = || format!("the work folder {} cannot be used (`--work DIR` names another)", root.display());
+        fs::create_dir_all(root.join("shards")).with_context(unusable)?;
+        let lock = File::create(root.join("lock")).with_context(unusable)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { root: root.to_owned(), _lock: lock }),
             Err(TryLockError::WouldBlock) => {
@@ -129,6 +129,16 @@ mod tests {
         assert!(Folder::lock(dir.path()).is_err_and(|error| error.to_string().contains("another agent")));
         drop(folder);
         assert!(Folder::lock(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn a_wrong_work_folder_is_named_with_its_option() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = format!("{:#}", Folder::lock(&file).err().unwrap());
+        let text = format!("the work folder {} cannot be used (`--work DIR` names another): ", file.display());
+        assert!(error.starts_with(&text), "{error}");
     }
 
     #[test]

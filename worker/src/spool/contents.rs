@@ -21,8 +21,6 @@ pub struct Contents {
     pub nonce: Option<String>,
     /// The lease; its expiry includes a renewal.
     pub lease: Option<SavedLease>,
-    /// A lease is renewed at most once.
-    pub is_renewed: bool,
     /// No game follows.
     pub is_closed: bool,
     /// The finished games, each encoded on its own.
@@ -51,7 +49,6 @@ impl Contents {
                 self.games.insert(number, game);
             }
             Record::Renewed(until) => {
-                self.is_renewed = true;
                 if let Some(lease) = &mut self.lease {
                     lease.until = until;
                 }

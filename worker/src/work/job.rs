@@ -3,10 +3,13 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use dataset::Header;
-use protocol::api::work::Lease;
+use protocol::api::work::{Lease, Renewed};
 use selfplay::selfplay::Run;
 
 use crate::speed::Speed;
+
+/// Time until the first heartbeat of a lease, and after one without an interval.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A lease in progress.
 #[derive(Debug)]
@@ -27,14 +30,14 @@ pub(crate) struct Job {
     pub(crate) finished: BTreeSet<u64>,
     /// Playing speed of its games.
     pub(crate) speed: Speed,
-    /// Time of acceptance, by the worker's clock.
-    pub(crate) accepted_at: Duration,
-    /// Expiry: afterwards the server may lease the games to others.
+    /// Expiry by the worker's clock: afterwards the server may lease the games to others.
     pub(crate) expires: Duration,
-    /// A lease is renewed at most once.
-    pub(crate) is_renewed: bool,
-    /// Number of finished games that the server did not accept as progress.
-    pub(crate) insufficient_progress: usize,
+    /// Time of the next renewal, by the worker's clock.
+    pub(crate) next_heartbeat: Duration,
+    /// Number of finished games in the last renewal that was answered.
+    pub(crate) reported: usize,
+    /// The server ended the lease: no further renewal, though games are still running.
+    pub(crate) is_lost: bool,
 }
 
 impl Job {
@@ -51,10 +54,10 @@ impl Job {
             at_hand: BTreeSet::new(),
             finished,
             speed: Speed::default(),
-            accepted_at: now,
             expires: now + left,
-            is_renewed: false,
-            insufficient_progress: 0,
+            next_heartbeat: now + HEARTBEAT_INTERVAL,
+            reported: 0,
+            is_lost: false,
         }
     }
 
@@ -97,11 +100,24 @@ impl Job {
         self.finished.insert(number);
     }
 
-    /// Heartbeat: a lease is due after two thirds of its time if it has new finished games and is
-    /// not done.
+    /// Heartbeat: a lease is due at its time if it has new finished games and is not done.
     pub(crate) fn needs_renewal(&self, now: Duration) -> bool {
-        let is_candidate = !self.is_renewed && self.finished.len() > self.insufficient_progress && !self.is_done();
-        is_candidate && now >= self.accepted_at + self.expires.saturating_sub(self.accepted_at) * 2 / 3
+        !self.is_lost && self.finished.len() > self.reported && !self.is_done() && now >= self.next_heartbeat
+    }
+
+    /// Extends the lease. The next heartbeat is due when the server says.
+    pub(crate) fn extend(&mut self, now: Duration, finished: usize, renewed: Renewed) {
+        let left = Duration::from_secs(u64::from(renewed.seconds));
+        let interval = renewed.heartbeat_seconds.map_or(left * 2 / 3, |seconds| Duration::from_secs(seconds.into()));
+        self.expires = now + left;
+        self.reported = finished;
+        self.next_heartbeat = now + interval;
+    }
+
+    /// Waits for further games, because the server knows of these already.
+    pub(crate) fn postpone_heartbeat(&mut self, now: Duration, finished: usize) {
+        self.reported = finished;
+        self.next_heartbeat = now + HEARTBEAT_INTERVAL;
     }
 }
 
@@ -154,15 +170,23 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_renewed_once_after_two_thirds_and_for_progress() {
-        let (early, due) = (Duration::from_secs(599), Duration::from_mins(10));
+    fn a_lease_is_renewed_for_progress_at_the_intervals_of_the_server() {
+        let at = Duration::from_secs;
         let mut with_games = job(false, &[10, 13]);
-        assert!(!with_games.needs_renewal(early) && with_games.needs_renewal(due));
-        with_games.insufficient_progress = 2;
-        assert!(!with_games.needs_renewal(due));
+        assert!(!with_games.needs_renewal(at(29)) && with_games.needs_renewal(at(30)));
+        assert!(!job(false, &[]).needs_renewal(at(30)));
+        with_games.extend(at(30), 2, Renewed { seconds: 900, heartbeat_seconds: Some(120) });
+        assert_eq!(with_games.expires, at(930));
+        assert!(!with_games.needs_renewal(at(200)), "no game was finished since");
         with_games.finish_game(14);
-        assert!(with_games.needs_renewal(due));
-        with_games.is_renewed = true;
-        assert!(!with_games.needs_renewal(due) && !job(false, &[]).needs_renewal(due));
+        assert!(!with_games.needs_renewal(at(149)) && with_games.needs_renewal(at(150)));
+        with_games.postpone_heartbeat(at(150), 3);
+        with_games.finish_game(15);
+        assert!(!with_games.needs_renewal(at(179)) && with_games.needs_renewal(at(180)));
+        with_games.extend(at(180), 4, Renewed { seconds: 900, heartbeat_seconds: None });
+        with_games.finish_game(16);
+        assert!(!with_games.needs_renewal(at(779)) && with_games.needs_renewal(at(780)), "an older server");
+        with_games.is_lost = true;
+        assert!(!with_games.needs_renewal(at(780)));
     }
 }

@@ -157,7 +157,6 @@ impl Provider {
         let left = saved.until.saturating_sub(clock.since_1970().as_secs()).min(u64::from(saved.lease.seconds));
         let (now, left) = (clock.now(), Duration::from_secs(left));
         let mut job = Job::new(name.to_owned(), saved.lease, contents.finished(), now, left);
-        job.is_renewed = contents.is_renewed;
         if left.is_zero() {
             let message =
                 "The time of a lease was over before it was taken up again; its finished games are submitted.";

@@ -65,21 +65,19 @@ impl Renewal {
             let job = state.jobs.iter_mut().find(|job| job.name == name)?;
             match renewed {
                 Ok(renewed) => {
-                    job.expires = clock.now() + Duration::from_secs(u64::from(renewed.seconds));
-                    job.is_renewed = true;
+                    job.extend(clock.now(), finished, renewed);
                     let until = clock.since_1970().as_secs() + u64::from(renewed.seconds);
                     self.work.queue(Change::Renewed { name, until });
                     None
                 }
-                // An earlier renewal arrived without its response. Retried after the next game.
+                // An earlier renewal arrived without its response.
                 Err(error) if error.code() == Some(Code::NoProgress) => {
-                    job.insufficient_progress = finished;
+                    job.postpone_heartbeat(clock.now(), finished);
                     None
                 }
                 Err(error) => {
                     job.close();
-                    // No further renewal, though games are still running.
-                    job.is_renewed = true;
+                    job.is_lost = true;
                     Some(error)
                 }
             }

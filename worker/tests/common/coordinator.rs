@@ -24,6 +24,9 @@ use protocol::api::{
 use serde::Serialize;
 use testkit::http::{Listener, Request, Response};
 
+/// Interval of heartbeats.
+pub(crate) const HEARTBEAT_SECONDS: u32 = 60;
+
 /// State of the coordinator.
 pub(crate) struct State {
     pub(crate) header: Header,
@@ -43,6 +46,7 @@ pub(crate) struct State {
     /// Violations of the protocol.
     pub(crate) faults: Vec<String>,
     pub(crate) duplicates: u64,
+    /// Finished games of each renewed lease.
     pub(crate) renewals: BTreeMap<String, u64>,
     pub(crate) given_back: u64,
     pub(crate) asked: u64,
@@ -229,12 +233,12 @@ impl State {
             },
             ("POST", ["leases", lease, "renewal"]) => {
                 let renew: Renew = serde_json::from_slice(&request.body).unwrap();
-                let count = self.renewals.entry((*lease).to_owned()).or_default();
-                *count += 1;
-                if *count > 1 || renew.finished == 0 {
-                    self.faults.push(format!("renewal {count} with {} games", renew.finished));
+                let reported = self.renewals.entry((*lease).to_owned()).or_default();
+                if renew.finished <= *reported {
+                    self.faults.push(format!("renewal with {} games after {reported}", renew.finished));
                 }
-                json(&Renewed { seconds: self.seconds })
+                *reported = renew.finished;
+                json(&Renewed { seconds: self.seconds, heartbeat_seconds: Some(HEARTBEAT_SECONDS) })
             }
             ("POST", ["leases", lease, "live"]) => {
                 if !self.watched || !self.leases.contains_key(*lease) {

@@ -10,6 +10,16 @@ use crate::{
 /// Renewals without an upload extend a lease by at most this many times its duration.
 const MAX_RENEWAL_FACTOR: i64 = 2;
 
+/// Intended heartbeats per second of a whole fleet: each is a transaction that writes.
+const HEARTBEATS_PER_SECOND: i64 = 60;
+
+/// Returns the interval of a worker's heartbeats in a fleet of so many. The maximum, ten minutes,
+/// is two thirds of the shortest lease.
+#[must_use]
+pub fn heartbeat_seconds(fleet: i64) -> u32 {
+    (fleet / HEARTBEATS_PER_SECOND).clamp(30, 600) as u32
+}
+
 impl LeaseState {
     /// All changes.
     pub const TRANSITIONS: &'static [(Self, Self)] =
@@ -106,6 +116,11 @@ mod tests {
         lease.delivered = Time(1_290);
         lease.renew(Time(1_300), 2).unwrap();
         assert_eq!(lease.expires, Time(1_400));
+    }
+
+    #[test]
+    fn a_large_fleet_has_rare_heartbeats() {
+        assert_eq!([0, 1, 1_800, 20_000, i64::MAX].map(heartbeat_seconds), [30, 30, 30, 333, 600]);
     }
 
     #[test]

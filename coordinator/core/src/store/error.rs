@@ -10,7 +10,7 @@ use crate::model::{Refusal, UnknownWord};
 pub enum OpenError {
     #[error("`{0}` is no address of a database: give sqlite:FILE or postgres://USER@HOST/NAME")]
     Address(String),
-    #[error("the database {address} cannot be opened: {source}")]
+    #[error("the database {address} cannot be opened")]
     Unreachable { address: String, source: sqlx::Error },
     #[error("the database's clock is {apart} ms from this machine's: set them right, then start again")]
     Clock { apart: i64 },

@@ -343,7 +343,7 @@ impl Lab {
     /// Sends a heartbeat.
     pub async fn renew(&self, player: Player, token: &str, finished: u64) -> Result<u32, Code> {
         let (account, lease) = (AccountId(player.account), LeaseToken(token.to_owned()));
-        let done = self.run(RenewLease { account, lease, finished }).await;
+        let done = self.run(RenewLease { account, lease, finished, fleet: None }).await;
         done.map(|renewed| renewed.seconds).map_err(code)
     }
 

@@ -167,11 +167,6 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The response to a path without a route.
-pub(crate) async fn route_not_found() -> Response {
-    ApiError::from(Refusal::NoAddress).into_response()
-}
-
 /// The response to another method than those of a route.
 pub(crate) async fn method_not_allowed() -> Response {
     ApiError::new(Code::MethodNotAllowed, "the address does not answer this method").into_response()

@@ -145,7 +145,8 @@ pub(super) async fn renew(
     Body(renew): Body<Renew>,
 ) -> ApiResult<Json<Renewed>> {
     let (account, lease) = (caller.0.account, LeaseToken(lease));
-    Ok(Json(app.run(RenewLease { account, lease, finished: renew.finished }).await?))
+    let fleet = app.policy().fleet.active;
+    Ok(Json(app.run(RenewLease { account, lease, finished: renew.finished, fleet }).await?))
 }
 
 pub(super) async fn give_back(

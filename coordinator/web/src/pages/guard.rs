@@ -9,7 +9,7 @@ use askama::Template;
 use axum::{
     Extension,
     extract::{ConnectInfo, OriginalUri, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, header, uri::PathAndQuery},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header, uri::PathAndQuery},
     middleware::Next,
     response::{IntoResponse, Redirect, Response},
 };
@@ -124,20 +124,7 @@ pub(super) async fn finish(
     let mut response = next.run(request).await;
     let is_problem = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM_TYPE);
     if is_problem && wants_page {
-        let visitor = response.extensions_mut().remove::<Visitor>();
-        let visitor = visitor.unwrap_or_else(|| Visitor {
-            language,
-            session: None,
-            form: String::new(),
-            rest: String::new(),
-            state: String::new(),
-            server: app.settings.name.clone(),
-            origin: String::new(),
-            now: app.clock.now(),
-            is_local: false,
-        });
-        let address = uri.path_and_query().map_or_else(|| uri.path(), PathAndQuery::as_str);
-        response = as_page(&response, &visitor, address);
+        response = render_problem(&app, language, &uri, response);
     }
     // Against BREACH: no compression of a page with a CSRF token that repeats the visitor's input.
     let has_secret = response.extensions().get::<Visitor>().is_none_or(|visitor| !visitor.form.is_empty());
@@ -145,12 +132,36 @@ pub(super) async fn finish(
     if wants_zipped && !(has_secret && repeats_input) {
         response = zipping::zip(response).await;
     }
+    set_security_headers(&mut response);
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Cookie, Accept-Encoding"));
+    response
+}
+
+fn set_security_headers(response: &mut Response) {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
-    headers.insert(header::VARY, HeaderValue::from_static("Cookie, Accept-Encoding"));
-    response
+}
+
+/// Renders a problem as a page with the security headers.
+pub(super) fn render_problem(app: &App, language: Language, uri: &Uri, mut response: Response) -> Response {
+    let visitor = response.extensions_mut().remove::<Visitor>();
+    let visitor = visitor.unwrap_or_else(|| Visitor {
+        language,
+        session: None,
+        form: String::new(),
+        rest: String::new(),
+        state: String::new(),
+        server: app.settings.name.clone(),
+        origin: String::new(),
+        now: app.clock.now(),
+        is_local: false,
+    });
+    let address = uri.path_and_query().map_or_else(|| uri.path(), PathAndQuery::as_str);
+    let mut page = as_page(&response, &visitor, address);
+    set_security_headers(&mut page);
+    page
 }
 
 #[derive(Template)]

@@ -147,7 +147,7 @@ async fn bodies_fit_their_schemas() {
         ("Worker", json!(Worker { worker: 1 })),
         ("Me", json!(me)),
         ("Renew", json!(Renew { finished: 1 })),
-        ("Renewed", json!(Renewed { seconds: 1 })),
+        ("Renewed", json!(Renewed { seconds: 1, heartbeat_seconds: Some(30) })),
         ("GiveBack", json!(GiveBack { from: 1 })),
         ("Receipt", json!(Receipt { status: ReceiptStatus::Received, shard: hash, notices: Vec::new() })),
         ("Problem", json!(Problem::new(Code::Busy, "x"))),

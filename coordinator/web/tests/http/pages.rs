@@ -34,6 +34,44 @@ async fn a_visitor_is_sent_to_the_language_they_read() {
     assert!(zh.contains("href=\"/en\""), "the same page in the other language");
 }
 
+/// A browser gets a page in its language for every wrong address; a program gets a problem.
+#[tokio::test]
+async fn a_wrong_address_is_answered_in_the_readers_language() {
+    let bench = Bench::start().await;
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let get = |path: &str, accept: &str, language: &str| {
+        let request = client.get(format!("http://{}{path}", bench.address));
+        request.header("accept", accept.to_owned()).header("accept-language", language.to_owned()).send()
+    };
+    for (path, place) in
+        [("/en/", "/en"), ("/zh/games///?rules=cxr", "/zh/games?rules=cxr"), ("/people/ann/", "/people/ann")]
+    {
+        let answer = get(path, "*/*", "en").await.unwrap();
+        assert_eq!(answer.status(), StatusCode::PERMANENT_REDIRECT, "{path}");
+        assert_eq!(answer.headers()["location"], place);
+    }
+    for path in ["//evil.test/", "/\\evil.test/", "/%2Fevil.test/nothing"] {
+        let answer = get(path, "text/html", "en").await.unwrap();
+        assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{path} is no address of another host");
+    }
+    let browser = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for path in ["/nothing", "/en/nothing", "/nothing/at/all"] {
+        let answer = get(path, browser, "en").await.unwrap();
+        assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+        assert!(answer.headers()["content-security-policy"].to_str().unwrap().contains("default-src 'none'"));
+        let text = answer.text().await.unwrap();
+        assert!(text.contains("There is nothing at this address.") && text.contains("href=\"/en\""), "{text}");
+    }
+    let answer = get("/nothing", browser, "zh-CN").await.unwrap();
+    assert_eq!(answer.headers()["vary"], "Accept, Accept-Language");
+    assert!(answer.text().await.unwrap().contains("此地址没有内容。"));
+    for (path, accept) in [("/nothing", "application/json"), ("/api/v1/nothing", browser), ("/api/v1/server/", browser)]
+    {
+        let answer = get(path, accept, "en").await.unwrap();
+        assert_eq!(answer.headers()["content-type"], "application/problem+json", "{path}");
+    }
+}
+
 const PUBLIC: [&str; 10] =
     ["", "/campaigns", "/matches", "/nets", "/data", "/workers", "/people", "/people/boss", "/sprt", "/sign-in"];
 

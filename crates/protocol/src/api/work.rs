@@ -246,6 +246,10 @@ pub struct Renew {
 pub struct Renewed {
     /// The remaining duration in seconds, after which the games may be leased to others.
     pub seconds: u32,
+    /// The minimum interval until the next renewal, in seconds; it grows with the fleet. Without it
+    /// the next renewal is due after two thirds of [`Self::seconds`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heartbeat_seconds: Option<u32>,
 }
 
 /// A worker releases the rest of a lease: `POST` [`path::release`](super::path::release).

@@ -5,6 +5,7 @@ use protocol::api::work::Renewed;
 use crate::{
     clock::SECOND,
     model::{AccountId, LeaseToken},
+    rules::leases::heartbeat_seconds,
     store::{Operation, StoreError, Tx},
 };
 
@@ -16,6 +17,8 @@ pub struct RenewLease {
     pub lease: LeaseToken,
     /// The number of games that are finished.
     pub finished: u64,
+    /// The number of active workers, if it is known.
+    pub fleet: Option<i64>,
 }
 
 impl Operation for RenewLease {
@@ -29,6 +32,7 @@ impl Operation for RenewLease {
         lease.renew(now, self.finished)?;
         tx.leases().save_progress(&lease).await?;
         tx.workers().record_contact(lease.worker, now).await?;
-        Ok(Renewed { seconds: ((lease.expires.0 - now.0) / SECOND) as u32 })
+        let seconds = ((lease.expires.0 - now.0) / SECOND) as u32;
+        Ok(Renewed { seconds, heartbeat_seconds: self.fleet.map(heartbeat_seconds) })
     }
 }

@@ -29,7 +29,7 @@ impl Operation for RenewTraining {
         let mut training = lock(tx, self.account, &self.token).await?;
         training.renew(now, &self.progress)?;
         tx.trainings().save(&training).await?;
-        Ok(Renewed { seconds: LEASE_SECONDS })
+        Ok(Renewed { seconds: LEASE_SECONDS, heartbeat_seconds: None })
     }
 }
 

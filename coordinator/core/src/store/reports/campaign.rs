@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     clock::Time,
     model::{CampaignId, JobId, JobKind},
-    store::{Connection, StoreError},
+    store::{Connection, StoreError, convert::row},
 };
 
 /// Generations shown, the newest.
@@ -36,7 +36,6 @@ pub struct Generation {
     pub gating: Option<i64>,
 }
 
-#[derive(sqlx::FromRow)]
 struct JobRow {
     id: JobId,
     generation: i64,
@@ -45,27 +44,32 @@ struct JobRow {
     closed: Option<i64>,
 }
 
-#[derive(sqlx::FromRow)]
+row!(JobRow { id, generation, kind, created, closed });
+
 struct TrainingRow {
     generation: i64,
     created: i64,
     finished: Option<i64>,
 }
 
-#[derive(sqlx::FromRow)]
+row!(TrainingRow { generation, created, finished });
+
 struct TotalRow {
     generation: i64,
     games: i64,
     positions: i64,
 }
 
-#[derive(sqlx::FromRow)]
+row!(TotalRow { generation, games, positions });
+
 struct LabelRow {
     generation: i64,
     kind: String,
     label: String,
     games: i64,
 }
+
+row!(LabelRow { generation, kind, label, games });
 
 /// The time of a campaign's creation.
 pub async fn created(connection: &mut Connection<'_>, campaign: CampaignId) -> Result<Time, StoreError> {
@@ -101,11 +105,9 @@ pub async fn generations(
         "SELECT generation, created, finished FROM trainings WHERE campaign = $1 AND generation >= $2 ORDER BY id";
     let query = sqlx::query_as(query).bind(campaign).bind(first);
     let trainings: Vec<TrainingRow> = query.fetch_all(connection.raw()).await?;
-    let query = "SELECT jobs.generation AS generation, CAST(SUM(totals.games) AS BIGINT) AS games,
-                        CAST(SUM(totals.positions) AS BIGINT) AS positions
-                 FROM totals JOIN jobs ON jobs.id = totals.job
-                 WHERE jobs.campaign = $1 AND jobs.generation >= $2 AND jobs.kind = 'selfplay'
-                 AND totals.state = 'validated' GROUP BY jobs.generation";
+    let query = "SELECT generation, CAST(SUM(counted_games) AS BIGINT) AS games,
+                        CAST(SUM(counted_positions) AS BIGINT) AS positions
+                 FROM jobs WHERE campaign = $1 AND generation >= $2 AND kind = 'selfplay' GROUP BY generation";
     let query = sqlx::query_as(query).bind(campaign).bind(first);
     let totals: Vec<TotalRow> = query.fetch_all(connection.raw()).await?;
     let query = "SELECT jobs.generation AS generation, labels.kind AS kind, labels.label AS label,

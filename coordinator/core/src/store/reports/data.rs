@@ -7,7 +7,7 @@ use super::ROWS;
 use crate::{
     clock::Time,
     model::{Figures, JobId, Reason, ShardId, ShardState},
-    store::{Connection, StoreError, Totals},
+    store::{Connection, StoreError, Totals, convert::row},
 };
 
 /// Days shown.
@@ -35,7 +35,7 @@ pub struct Data {
 }
 
 /// Shards in a state.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct State {
     /// State: received, validated, rejected, disputed, quarantined.
     pub state: ShardState,
@@ -49,8 +49,10 @@ pub struct State {
     pub bytes: i64,
 }
 
+row!(State { state, shards, games, positions, bytes });
+
 /// The data validated on a day.
-#[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Day {
     /// The day (UTC), counted from 1970.
     pub day: i64,
@@ -62,14 +64,18 @@ pub struct Day {
     pub bytes: i64,
 }
 
+row!(Day { day, games, positions, bytes });
+
 /// Number of games or comparisons with a label.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Label {
     /// Outcome, reason of the end, or result of a comparison.
     pub label: String,
     /// Number of games or comparisons.
     pub count: i64,
 }
+
+row!(Label { label, count });
 
 /// Statistics of the training positions: those of validated self-play games.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -112,7 +118,7 @@ impl From<Figures> for Positions {
 }
 
 /// A frozen training set.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Manifest {
     /// SHA-256 of the manifest's text, which names the training set.
     pub manifest: String,
@@ -128,8 +134,10 @@ pub struct Manifest {
     pub created: i64,
 }
 
+row!(Manifest { manifest, campaign, generation, games, positions, created });
+
 /// A rejected, disputed or quarantined shard.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Aside {
     /// Id of the shard's row.
     pub shard: ShardId,
@@ -151,6 +159,8 @@ pub struct Aside {
     /// Time of upload, in milliseconds since 1970.
     pub received: i64,
 }
+
+row!(Aside { shard, hash, state, job, first, games, code, detail, received });
 
 /// Reads the state of the data, with one page (counted from 0) of training sets and set-aside
 /// shards.

@@ -3,7 +3,7 @@
 use crate::{
     clock::{HOUR, Time},
     model::ShardState,
-    store::{Connection, Shards, StoreError},
+    store::{Connection, Shards, StoreError, convert::row},
 };
 
 /// Checks that the database answers.
@@ -29,7 +29,7 @@ pub struct Counts {
 }
 
 /// Uploads of one state.
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uploads {
     /// The state.
     pub state: ShardState,
@@ -40,6 +40,8 @@ pub struct Uploads {
     /// Total size.
     pub bytes: i64,
 }
+
+row!(Uploads { state, shards, games, bytes });
 
 /// Counts the whole database.
 pub async fn counts(connection: &mut Connection<'_>, now: Time) -> Result<Counts, StoreError> {

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::{
     model::EventId,
-    store::{Connection, StoreError},
+    store::{Connection, StoreError, convert::row},
 };
 
 /// An event with its author.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct LoggedEvent {
     /// Primary key of the row.
     pub event: EventId,
@@ -26,6 +26,8 @@ pub struct LoggedEvent {
     #[serde(skip)]
     pub data: Option<String>,
 }
+
+row!(LoggedEvent { event, at, kind, by, subject, text, data });
 
 /// The 100 events before a given one, the newest first.
 pub async fn before(connection: &mut Connection<'_>, event: i64) -> Result<Vec<LoggedEvent>, StoreError> {

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::store::{Connection, StoreError};
+use crate::store::{Connection, StoreError, convert::row};
 
 /// Change markers by topic; each is read from the end of an index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, sqlx::FromRow)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Marks {
     /// Campaigns and their jobs.
     pub campaigns: i64,
@@ -14,6 +14,8 @@ pub struct Marks {
     /// The event log.
     pub events: i64,
 }
+
+row!(Marks { campaigns, games, events });
 
 impl Marks {
     /// JSON for pages and streams.

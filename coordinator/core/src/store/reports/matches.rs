@@ -7,7 +7,7 @@ use stats::EloEstimate;
 use crate::{
     gate::{Decided, Verdict},
     model::{AccountId, CampaignId, JobId, JobKind, JobState, ShardState, WorkerId},
-    store::{Connection, StoreError},
+    store::{Connection, StoreError, convert::row},
 };
 
 /// A match in one line.
@@ -49,7 +49,6 @@ impl Line {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct Row {
     id: JobId,
     kind: JobKind,
@@ -63,6 +62,8 @@ struct Row {
     created: i64,
     closed: Option<i64>,
 }
+
+row!(Row { id, kind, state, campaign, net, net_name, opponent, opponent_name, decision, created, closed });
 
 impl From<Row> for Line {
     fn from(row: Row) -> Self {
@@ -137,14 +138,16 @@ pub struct Mark {
     totals: Vec<MarkedTotals>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct MarkedJob {
     state: JobState,
     decision: Option<String>,
     frontier: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+row!(MarkedJob { state, decision, frontier });
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct MarkedTotals {
     state: ShardState,
     shards: i64,
@@ -152,6 +155,8 @@ struct MarkedTotals {
     positions: i64,
     bytes: i64,
 }
+
+row!(MarkedTotals { state, shards, games, positions, bytes });
 
 impl Mark {
     /// The number of the match's shards.
@@ -172,7 +177,7 @@ pub async fn mark(connection: &mut Connection<'_>, job: JobId) -> Result<Mark, S
 }
 
 /// The pairs of a counted shard.
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug)]
 pub struct PlayedPairs {
     /// The worker that played them.
     pub worker: WorkerId,
@@ -182,6 +187,8 @@ pub struct PlayedPairs {
     pub pairs: Vec<u8>,
 }
 
+row!(PlayedPairs { worker, account, pairs });
+
 /// The pairs of a match's counted shards.
 pub async fn played(connection: &mut Connection<'_>, job: JobId) -> Result<Vec<PlayedPairs>, StoreError> {
     let query = "SELECT worker, account, pairs FROM shards
@@ -190,7 +197,7 @@ pub async fn played(connection: &mut Connection<'_>, job: JobId) -> Result<Vec<P
 }
 
 /// A worker with the name of its account.
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug)]
 pub struct NamedWorker {
     /// The worker's id.
     pub worker: WorkerId,
@@ -199,6 +206,8 @@ pub struct NamedWorker {
     /// Name of the owner's account.
     pub account: String,
 }
+
+row!(NamedWorker { worker, name, account });
 
 /// The current names of some workers and their accounts.
 pub async fn names(
@@ -218,13 +227,15 @@ pub async fn names(
 }
 
 /// A shard of a match, whose file is kept.
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug)]
 pub struct PairShard {
     /// SHA-256 of its file.
     pub hash: String,
     /// The candidate's points of each pair.
     pub pairs: Vec<u8>,
 }
+
+row!(PairShard { hash, pairs });
 
 /// Up to two shards of a match, after some others.
 pub async fn shards(connection: &mut Connection<'_>, job: JobId, after: i64) -> Result<Vec<PairShard>, StoreError> {

@@ -6,14 +6,14 @@ use serde_json::Value;
 use super::matches::{self, Line};
 use crate::{
     model::{NetState, Reason},
-    store::{Connection, StoreError},
+    store::{Connection, StoreError, convert::row},
 };
 
 /// Maximum of relatives per direction.
 const MAX_RELATIVES: i64 = 200;
 
 /// A net, as lists show it.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Net {
     /// SHA-256 of the net's file.
     pub net: String,
@@ -40,6 +40,8 @@ pub struct Net {
     pub disputed: Option<Reason>,
 }
 
+row!(Net { net, name, state, campaign, generation, parent, bytes, architecture, created, promoted, disputed });
+
 /// A net and its family, by parents.
 #[derive(Clone, Debug, Serialize)]
 pub struct Card {
@@ -65,7 +67,7 @@ pub struct Card {
 }
 
 /// A campaign whose gate tests a net.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Trial {
     /// Name of the campaign.
     pub campaign: String,
@@ -73,8 +75,10 @@ pub struct Trial {
     pub changed: i64,
 }
 
+row!(Trial { campaign, changed });
+
 /// A net in its family.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Relative {
     /// SHA-256 of the net's file.
     pub net: String,
@@ -84,7 +88,8 @@ pub struct Relative {
     pub state: NetState,
 }
 
-#[derive(sqlx::FromRow)]
+row!(Relative { net, name, state });
+
 struct Ancestor {
     net: String,
     name: String,
@@ -92,11 +97,14 @@ struct Ancestor {
     parent: Option<String>,
 }
 
-#[derive(sqlx::FromRow)]
+row!(Ancestor { net, name, state, parent });
+
 struct Trained {
     recipe: String,
     curves: Option<String>,
 }
+
+row!(Trained { recipe, curves });
 
 /// The columns of a [`Net`].
 const COLUMNS: &str = "SELECT nets.hash AS net, nets.name AS name, nets.state AS state, campaigns.name AS campaign,

@@ -8,7 +8,7 @@ use crate::{
     clock::{HOUR, Time},
     gate::{self, Decided},
     model::{CampaignId, CampaignState, CampaignStep, EventId, JobId, Playing, PromotionKind},
-    store::{Connection, Leases, StoreError},
+    store::{Connection, Leases, StoreError, convert::row},
 };
 
 /// Promotions listed, the newest.
@@ -21,7 +21,7 @@ pub struct Overview {
     pub campaigns: Vec<Running>,
     /// Validated in the last hour.
     pub hour: Volume,
-    /// Validated in all.
+    /// Validated in all, each game once: audits are no further games.
     pub total: Volume,
     /// Games being played.
     pub playing: Playing,
@@ -36,7 +36,7 @@ pub struct Overview {
 }
 
 /// A number of validated games and positions.
-#[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Volume {
     /// Number of games.
     pub games: i64,
@@ -44,8 +44,10 @@ pub struct Volume {
     pub positions: i64,
 }
 
+row!(Volume { games, positions });
+
 /// A campaign in one line.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Running {
     /// Name of the campaign.
     pub name: String,
@@ -62,6 +64,8 @@ pub struct Running {
     /// Begin of the phase, in milliseconds since 1970.
     pub phase_since: i64,
 }
+
+row!(Running { name, state, phase, generation, champion, champion_name, phase_since });
 
 /// A promoted net, and its gain over the one before.
 #[derive(Clone, Debug, Serialize)]
@@ -91,7 +95,7 @@ pub struct Point {
 }
 
 /// An event about a campaign or a net.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct PublicEvent {
     /// The event's id.
     pub event: EventId,
@@ -108,6 +112,8 @@ pub struct PublicEvent {
     pub data: Option<String>,
 }
 
+row!(PublicEvent { event, at, kind, subject, text, data });
+
 /// Reads the home page's data.
 pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Result<Overview, StoreError> {
     let campaigns = running(connection, false).await?;
@@ -115,9 +121,8 @@ pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Result<Over
                         CAST(COALESCE(SUM(positions), 0) AS BIGINT) AS positions
                  FROM shards WHERE validated > $1";
     let hour = sqlx::query_as(query).bind(now.0 - HOUR).fetch_one(connection.raw()).await?;
-    let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
-                        CAST(COALESCE(SUM(positions), 0) AS BIGINT) AS positions
-                 FROM totals WHERE state = 'validated'";
+    let query = "SELECT CAST(COALESCE(SUM(counted_games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(counted_positions), 0) AS BIGINT) AS positions FROM jobs";
     let total = sqlx::query_as(query).fetch_one(connection.raw()).await?;
     let Active { workers, threads } = active_now(connection, now).await?;
     let playing = Leases::on(connection.reborrow()).playing(None).await?;
@@ -143,7 +148,6 @@ pub async fn running(connection: &mut Connection<'_>, all: bool) -> Result<Vec<R
 
 /// A campaign's promotions, with their strength by its gates.
 pub async fn strength(connection: &mut Connection<'_>, campaign: CampaignId) -> Result<Vec<Point>, StoreError> {
-    #[derive(sqlx::FromRow)]
     struct Row {
         campaign: String,
         net: Option<String>,
@@ -153,6 +157,8 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: CampaignId) -> 
         job: Option<JobId>,
         decision: Option<String>,
     }
+
+    row!(Row { campaign, net, name, kind, at, job, decision });
     let query = "SELECT campaigns.name AS campaign, promotions.net AS net, nets.name AS name, promotions.kind AS kind,
                         promotions.at AS at, promotions.job AS job, jobs.decision AS decision
                  FROM promotions JOIN campaigns ON campaigns.id = promotions.campaign

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A comparison of duplicate deliveries that is open or disputed.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Dispute {
     /// The comparison's id.
     pub comparison: ComparisonId,
@@ -36,6 +36,8 @@ pub struct Dispute {
     /// Time of detection, in milliseconds since 1970.
     pub created: i64,
 }
+
+row!(Dispute { comparison, job, first, games, state, game, left, right, created });
 
 /// Open audits and disputes, and the number of shards under audit.
 #[derive(Clone, Debug, Serialize)]
@@ -77,7 +79,7 @@ pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Result<Audits
 }
 
 /// A delivery of an account.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Delivery {
     /// The shard's SHA-256.
     pub hash: String,
@@ -100,6 +102,8 @@ pub struct Delivery {
     pub received: i64,
 }
 
+row!(Delivery { hash, job, worker, first, games, state, code, detail, received });
+
 /// A page of an account's deliveries, the newest first.
 pub async fn deliveries(
     connection: &mut Connection<'_>,
@@ -114,7 +118,7 @@ pub async fn deliveries(
 }
 
 /// An account's contribution.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Contributor {
     /// Name of the account.
     pub account: String,
@@ -123,6 +127,8 @@ pub struct Contributor {
     /// Number of their positions with a searched move.
     pub positions: i64,
 }
+
+row!(Contributor { account, games, positions });
 
 /// Contributors after some others, by validated games: names and totals only.
 pub async fn ranking(connection: &mut Connection<'_>, after: i64, limit: i64) -> Result<Vec<Contributor>, StoreError> {
@@ -167,13 +173,15 @@ pub async fn person(
 }
 
 /// An account's games of a day.
-#[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Day {
     /// The day (UTC), counted from 1970.
     pub day: i64,
     /// Number of validated games.
     pub games: i64,
 }
+
+row!(Day { day, games });
 
 /// An account's validated games of the last thirty days, the oldest first.
 pub async fn days(connection: &mut Connection<'_>, account: AccountId, now: Time) -> Result<Vec<Day>, StoreError> {

@@ -100,7 +100,7 @@ pub async fn machines(
 }
 
 /// A failure report of a worker.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Failure {
     /// The report's id.
     pub failure: i64,
@@ -117,6 +117,8 @@ pub struct Failure {
     /// Description, for people.
     pub detail: String,
 }
+
+row!(Failure { failure, account, worker, at, kind, version, detail });
 
 /// A page of failure reports of one account or of all, the newest first.
 pub async fn failures(
@@ -149,13 +151,15 @@ pub async fn workers(
 }
 
 /// The workers of the last ten minutes.
-#[derive(Clone, Copy, Debug, Default, sqlx::FromRow)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Active {
     /// Their number.
     pub workers: i64,
     /// The number of their threads.
     pub threads: i64,
 }
+
+row!(Active { workers, threads });
 
 /// Counts the workers of the last ten minutes.
 pub async fn active_now(connection: &mut Connection<'_>, now: Time) -> Result<Active, StoreError> {

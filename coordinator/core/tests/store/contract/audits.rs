@@ -3,6 +3,7 @@
 use coordinator_core::{
     clock::{DAY, HOUR},
     model::JobId,
+    reports::overview,
     store::counting,
 };
 use protocol::api::work::ReceiptStatus;
@@ -44,6 +45,10 @@ pub(super) async fn an_audit(lab: &Lab) -> [Player; 2] {
     lab.validate(NO_AUDIT).await;
     lab.compare().await;
     assert_eq!(audit_of(lab, 1).await, "clean");
+    let now = lab.now();
+    let overview = lab.store.report(move |mut c| Box::pin(async move { overview::overview(&mut c, now).await }));
+    let overview = overview.await.unwrap();
+    assert_eq!(overview.total.games as u64, lease.games, "an audit is no further game");
     [ann, eve]
 }
 
