@@ -160,12 +160,8 @@ mod tests {
 
     #[test]
     fn a_token_makes_none_with_a_higher_role_or_a_later_end() {
-        let own = Authority {
-            account: AccountId(7),
-            role: Role::Trainer,
-            token: Some(TokenId(3)),
-            expires: Some(Time(100)),
-        };
+        let own =
+            Authority { account: AccountId(7), role: Role::Trainer, token: Some(TokenId(3)), expires: Some(Time(100)) };
         assert_eq!(own.check_token(Role::Volunteer, Some(Time(100))), Ok(()));
         assert_eq!(own.check_token(Role::Trainer, Some(Time(101))), Err(Refusal::TokenOutlives));
         assert_eq!(own.check_token(Role::Trainer, None), Err(Refusal::TokenOutlives));

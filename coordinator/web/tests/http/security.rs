@@ -92,10 +92,9 @@ async fn a_maintainer_does_not_stop_an_administrator() {
     let boss = bench.account("boss", Role::Admin).await;
     let max = bench.account("max", Role::Maintainer).await;
     let block = json!({ "state": "blocked", "message": "no" });
-    for (address, body) in [
-        ("/api/v1/accounts/boss", block.clone()),
-        ("/api/v1/accounts/boss/quarantine", json!({ "reason": "no" })),
-    ] {
+    for (address, body) in
+        [("/api/v1/accounts/boss", block.clone()), ("/api/v1/accounts/boss/quarantine", json!({ "reason": "no" }))]
+    {
         problem(bench.post(address, &max, &body).await, Code::Forbidden).await;
     }
     assert_eq!(bench.request(Method::GET, path::ME, &boss).send().await.unwrap().status(), StatusCode::OK);

@@ -33,7 +33,8 @@ impl Operation for RevokeToken {
         if !tx.tokens().revoke(now, token).await? {
             return Err(Refusal::NoToken { token: token.0 }.into());
         }
-        record_event(&mut tx.connection(), now, Authority::account(self.by.as_ref()), Event::TokenRevoked { token }).await?;
+        record_event(&mut tx.connection(), now, Authority::account(self.by.as_ref()), Event::TokenRevoked { token })
+            .await?;
         Ok(())
     }
 }

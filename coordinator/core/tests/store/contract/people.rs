@@ -112,9 +112,8 @@ async fn tokens_end(lab: Lab) {
     assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
     lab.clock.advance(-DAY);
     assert!(identity_of(&lab, &secret).await.is_ok());
-    let revoke = async |by: Option<Authority>| {
-        lab.run(RevokeToken { by, token: known.token.unwrap() }).await.map_err(code)
-    };
+    let revoke =
+        async |by: Option<Authority>| lab.run(RevokeToken { by, token: known.token.unwrap() }).await.map_err(code);
     let by = |account, role| Some(Authority { account, role, token: None, expires: None });
     assert_eq!(revoke(by(bob, Role::Maintainer)).await, Err(Code::NotFound));
     assert_eq!(revoke(by(ann, Role::Volunteer)).await, Err(Code::Forbidden), "a worker's token ends no other");
