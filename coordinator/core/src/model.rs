@@ -16,7 +16,7 @@ mod segment;
 mod shard;
 mod states;
 
-pub use account::{Account, AccountKey, Identity, Review, Session, Token};
+pub use account::{Account, AccountKey, Authority, Identity, Review, Session, Token};
 pub use campaign::{Campaign, CampaignKey, NewNet, Training};
 pub use comparison::{Comparison, Dispute, Evidence, ShardEvidence, ToCompare};
 pub use event::{AccountChange, Event, Stall};

@@ -204,7 +204,7 @@ async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value>
         Token::Create { account, name, role, days } => {
             let expires = days.map(|days| now.after(i64::from(days) * DAY));
             let (account, secret) = (account.into(), people::new_token()?);
-            store.run(now, CreateToken { account, name, role, expires, secret: secret.clone() }).await?;
+            store.run(now, CreateToken { account, name, role, expires, by: None, secret: secret.clone() }).await?;
             Ok(json!(secret))
         }
         Token::List { account } => {
@@ -218,7 +218,7 @@ async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value>
             Ok(json!(tokens.await?))
         }
         Token::Revoke { token } => {
-            store.run(now, RevokeToken { owner: None, token: TokenId(token) }).await?;
+            store.run(now, RevokeToken { by: None, token: TokenId(token) }).await?;
             done!("token {token} is revoked")
         }
     }

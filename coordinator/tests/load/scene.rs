@@ -230,7 +230,8 @@ impl Operation for AddAccount {
         let (name, state) = (format!("account-{}", self.account), AccountState::Active);
         let account = CreateAccount { name, role: Role::Volunteer, state, by: None }.run(tx).await?;
         let (name, secret) = ("load".to_owned(), people::new_token()?);
-        let token = CreateToken { account: account.into(), name, role: None, expires: None, secret: secret.clone() };
+        let token =
+            CreateToken { account: account.into(), name, role: None, expires: None, by: None, secret: secret.clone() };
         token.run(tx).await?;
         let mut workers = Vec::new();
         for number in 0..self.workers {

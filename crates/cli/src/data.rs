@@ -1,5 +1,6 @@
 //! `chuhe data`: shards of games.
 
+mod certificate;
 mod dump;
 mod export;
 mod fetch;
@@ -40,6 +41,7 @@ enum Command {
     Sample(sample::Arguments),
     Manifest(manifest::Arguments),
     Fetch(fetch::Arguments),
+    Certificate(certificate::Arguments),
 }
 
 impl Arguments {
@@ -54,6 +56,7 @@ impl Arguments {
             Command::Sample(arguments) => arguments.run(out),
             Command::Manifest(arguments) => arguments.run(out),
             Command::Fetch(arguments) => arguments.run(out),
+            Command::Certificate(arguments) => arguments.run(out),
         }
     }
 }

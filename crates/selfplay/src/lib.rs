@@ -5,6 +5,7 @@
 //! * [`play_match`] plays pairs of games between two [`Player`]s, each pair from one opening with
 //!   colours swapped, and counts them in order. Players are our engine ([`EnginePlayer`]) or any
 //!   other implementation of the trait.
+//! * A [`certificate`] rules on a game that was submitted in two versions.
 //! * [`Openings`] are random walks that an evaluation judged even, or a [`Book`].
 //! * [`mates`] proves forced mates.
 //! * [`pgn`] reads and writes games as PGN.
@@ -12,6 +13,7 @@
 //! Nothing here reads a clock directly: timed games and matches get a [`Timer`].
 
 mod arbiter;
+pub mod certificate;
 mod control;
 mod engine_player;
 mod matches;

@@ -75,8 +75,47 @@ pub struct Identity {
     pub role: Role,
     /// Id of the token of the request; none behind a session.
     pub token: Option<TokenId>,
+    /// The time at which that token expires.
+    pub expires: Option<Time>,
     /// Whether the last use is due to be recorded.
     pub record_use: bool,
+}
+
+/// The rights with which an account acts: those of its token or its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Authority {
+    /// The acting account.
+    pub account: AccountId,
+    /// The role of its token or session.
+    pub role: Role,
+    /// Its token; none behind a session.
+    pub token: Option<TokenId>,
+    /// The time at which the token expires.
+    pub expires: Option<Time>,
+}
+
+impl Authority {
+    /// The account behind it; none for the command line.
+    #[must_use]
+    pub fn account(by: Option<&Self>) -> Option<AccountId> {
+        by.map(|by| by.account)
+    }
+}
+
+impl Identity {
+    /// Its rights.
+    #[must_use]
+    pub const fn authority(&self) -> Authority {
+        Authority { account: self.account, role: self.role, token: self.token, expires: self.expires }
+    }
+}
+
+impl Session {
+    /// Its rights: those of the account.
+    #[must_use]
+    pub const fn authority(&self) -> Authority {
+        Authority { account: self.account, role: self.role, token: None, expires: None }
+    }
 }
 
 /// A signed-in person.

@@ -54,6 +54,7 @@ macro_rules! refusals {
 }
 
 refusals! {
+    AboveRole { own: Role, theirs: Role } Forbidden "the account is a {theirs}; a {own} cannot change it",
     AccountBlocked { reason: Reason } Blocked "{reason}",
     AccountDeleted Conflict "the account was deleted",
     AccountInactive { state: AccountState } Blocked "the account is {state}",
@@ -83,6 +84,8 @@ refusals! {
     LacksRole { needed: Role, own: Role } Forbidden "that takes a {needed}; the token is a {own}'s",
     LongForm TooLarge "the form is too long",
     MatchClosed { job: JobId, state: JobState } Conflict "match {job} is {state}",
+    NeedsOwnRole { role: Role, own: Role } Forbidden
+        "that takes a {role}'s token of the account, or its session; this token is a {own}'s",
     NoAccount { account: String } NotFound "there is no account {account}",
     NoAction Invalid "there is no such action",
     NoAddress NotFound "there is nothing at this address",
@@ -108,6 +111,7 @@ refusals! {
     ReportSlow Busy "this takes too long to read at the moment: ask again later",
     ReportsBusy Busy "too many pages are being read: ask again in a moment",
     StaleForm Forbidden "the form is out of date, or cookies are switched off: load its page again",
+    TokenOutlives Forbidden "a token makes none that is valid longer than itself",
     UnreadableAddress { error: String } BadRequest "the address cannot be read: {error}",
     UnreadableForm BadRequest "a field of the form is missing or cannot be read: load its page again",
     UploadsReviewed Busy "uploads are being reviewed after a quarantine: ask again in a moment",

@@ -1,10 +1,13 @@
 //! Accounts and tokens: who may do what.
 
-use protocol::api::problem::{Code, Problem};
+use protocol::api::{
+    problem::{Code, Problem},
+    work::Role,
+};
 
 use crate::{
     clock::{SECOND, Time},
-    model::{Account, AccountChange, AccountState, Identity, Reason, Refusal, Token},
+    model::{Account, AccountChange, AccountState, Authority, Identity, Reason, Refusal, Token},
 };
 
 /// Resolution of a token's last use, in milliseconds.
@@ -22,6 +25,18 @@ impl Account {
         Ok(())
     }
 
+    /// Checks that an account may change or delete this one. For its own account it takes the whole
+    /// role of the account; the token of a worker has less. Nobody changes a higher role.
+    pub fn check_authority(&self, by: &Authority) -> Result<(), Refusal> {
+        if by.account == self.id && by.role < self.role {
+            return Err(Refusal::NeedsOwnRole { role: self.role, own: by.role });
+        }
+        if by.role < self.role {
+            return Err(Refusal::AboveRole { own: by.role, theirs: self.role });
+        }
+        Ok(())
+    }
+
     /// Whether it may sign in and use tokens. An account in quarantine may: its owner sees why.
     #[must_use]
     pub const fn is_admitted(&self) -> bool {
@@ -32,6 +47,19 @@ impl Account {
     pub fn delete(&mut self) {
         (self.name, self.state) = (format!("deleted:{}", self.id), AccountState::Deleted);
         (self.message, self.password) = (None, None);
+    }
+}
+
+impl Authority {
+    /// Checks that it may create a token with this role and this end.
+    pub fn check_token(&self, role: Role, expires: Option<Time>) -> Result<(), Refusal> {
+        if role > self.role {
+            return Err(Refusal::LacksRole { needed: role, own: self.role });
+        }
+        if self.expires.is_some_and(|own| expires.is_none_or(|new| new > own)) {
+            return Err(Refusal::TokenOutlives);
+        }
+        Ok(())
     }
 }
 
@@ -54,14 +82,13 @@ impl Token {
         }
         let record_use = self.last_used.is_none_or(|used| now.0 - used.0 >= USE_RESOLUTION_MS);
         let (role, token) = (self.role.min(account.role), Some(self.id));
-        Ok(Identity { account: account.id, name: account.name, role, token, record_use })
+        let expires = self.expires;
+        Ok(Identity { account: account.id, name: account.name, role, token, expires, record_use })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use protocol::api::work::Role;
-
     use super::*;
     use crate::model::{AccountId, TokenId};
 
@@ -117,6 +144,30 @@ mod tests {
         let eternal = Token { expires: None, ..token() };
         assert!(code(&eternal, AccountState::Active, USE_RESOLUTION_MS).unwrap().record_use);
         assert!(!code(&eternal, AccountState::Active, USE_RESOLUTION_MS - 1).unwrap().record_use);
+    }
+
+    #[test]
+    fn a_lesser_token_does_not_change_its_own_account() {
+        let by = |account, role| Authority { account: AccountId(account), role, token: None, expires: None };
+        let check = |by: Authority| account(AccountState::Active).check_authority(&by);
+        let (role, own) = (Role::Trainer, Role::Volunteer);
+        assert_eq!(check(by(7, Role::Volunteer)), Err(Refusal::NeedsOwnRole { role, own }));
+        assert_eq!(check(by(8, Role::Volunteer)), Err(Refusal::AboveRole { own, theirs: role }));
+        for (account, role) in [(7, Role::Trainer), (8, Role::Trainer), (8, Role::Admin)] {
+            assert_eq!(check(by(account, role)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_token_makes_none_with_a_higher_role_or_a_later_end() {
+        let own =
+            Authority { account: AccountId(7), role: Role::Trainer, token: Some(TokenId(3)), expires: Some(Time(100)) };
+        assert_eq!(own.check_token(Role::Volunteer, Some(Time(100))), Ok(()));
+        assert_eq!(own.check_token(Role::Trainer, Some(Time(101))), Err(Refusal::TokenOutlives));
+        assert_eq!(own.check_token(Role::Trainer, None), Err(Refusal::TokenOutlives));
+        assert_eq!(own.check_token(Role::Admin, Some(Time(1))).unwrap_err().code(), Code::Forbidden);
+        let eternal = Authority { expires: None, ..own };
+        assert_eq!(eternal.check_token(Role::Trainer, None), Ok(()));
     }
 
     #[test]

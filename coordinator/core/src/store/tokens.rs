@@ -76,10 +76,16 @@ impl<'t> Tokens<'t> {
         Ok(())
     }
 
-    /// Revokes a token, of this account alone if one is given; whether there was one.
-    pub async fn revoke(&mut self, now: Time, owner: Option<AccountId>, token: TokenId) -> Result<bool, StoreError> {
-        let query = "UPDATE tokens SET revoked = $3 WHERE id = $1 AND ($2 < 0 OR account = $2) AND revoked IS NULL";
-        let query = sqlx::query(query).bind(token).bind(owner.unwrap_or(AccountId(-1))).bind(now.0);
+    /// The account of a token.
+    pub async fn owner(&mut self, token: TokenId) -> Result<Option<AccountId>, StoreError> {
+        let query = sqlx::query_scalar("SELECT account FROM tokens WHERE id = $1").bind(token);
+        Ok(query.fetch_optional(self.0.raw()).await?)
+    }
+
+    /// Revokes a token; whether it was valid.
+    pub async fn revoke(&mut self, now: Time, token: TokenId) -> Result<bool, StoreError> {
+        let query = "UPDATE tokens SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
+        let query = sqlx::query(query).bind(token).bind(now.0);
         Ok(query.execute(self.0.raw()).await?.rows_affected() > 0)
     }
 

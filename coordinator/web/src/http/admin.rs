@@ -297,12 +297,9 @@ async fn create_token(
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     let (account, own) = (caller.0.account.into(), caller.0.role);
     let role = wanted.role.unwrap_or(own);
-    if role > own {
-        return Err(ApiError::new(Code::Forbidden, format!("a {own}'s token makes no {role}'s")));
-    }
     let expires = wanted.days.map(|days| app.clock.now().after(i64::from(days) * DAY));
-    let (name, role, secret) = (wanted.name, Some(role), new_token()?);
-    app.run(CreateToken { account, name, role, expires, secret: secret.clone() }).await?;
+    let (name, role, by, secret) = (wanted.name, Some(role), Some(caller.0.authority()), new_token()?);
+    app.run(CreateToken { account, name, role, expires, by, secret: secret.clone() }).await?;
     Ok((StatusCode::CREATED, Json(json!({ "token": secret }))))
 }
 
@@ -311,8 +308,7 @@ async fn revoke_token(
     caller: Authenticated,
     Path(token): Path<TokenId>,
 ) -> ApiResult<StatusCode> {
-    let owner = (caller.0.role < Role::Admin).then_some(caller.0.account);
-    app.run(RevokeToken { owner, token }).await?;
+    app.run(RevokeToken { by: Some(caller.0.authority()), token }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -358,7 +354,7 @@ async fn set_account(
         Some(_) => return Err(ApiError::new(Code::Invalid, "`state` must be active or blocked")),
     };
     let changes = change.role.map(AccountChange::Role).into_iter().chain(state.map(AccountChange::State));
-    let (account, changes, by) = (name.into(), changes.collect(), Some(caller.0.account));
+    let (account, changes, by) = (name.into(), changes.collect(), Some(caller.0.authority()));
     app.run(ChangeAccount { account, changes, message: change.message, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -372,7 +368,7 @@ async fn delete_account(
     if !own {
         caller.must_be(Role::Admin)?;
     }
-    app.run(DeleteAccount { account: name.into(), by: (!own).then_some(caller.0.account) }).await?;
+    app.run(DeleteAccount { account: name.into(), by: Some(caller.0.authority()) }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -408,6 +404,7 @@ async fn change_quarantine(
             Box::pin(async move { Accounts::on(connection).get(&name.into()).await })
         })
         .await?;
+    account.check_authority(&caller.0.authority())?;
     let (account, by) = (account.id, Some(caller.0.account));
     let change = SetQuarantine { account, begins, by, reason: why.reason.as_str().into() };
     set_quarantine(&app.store, app.clock.now(), change).await?;

@@ -75,8 +75,14 @@ async fn signed_in(parts: &Parts, app: &App) -> ApiResult<Option<Identity>> {
     let is_reading = matches!(parts.method, Method::GET | Method::HEAD);
     let Some(cookie) = cookie(&parts.headers, SESSION_COOKIE).filter(|_| is_reading) else { return Ok(None) };
     let session = app.session(cookie).await?;
-    let identity =
-        |Session { account, name, role, .. }| Identity { account, name, role, token: None, record_use: false };
+    let identity = |Session { account, name, role, .. }| Identity {
+        account,
+        name,
+        role,
+        token: None,
+        expires: None,
+        record_use: false,
+    };
     Ok(session.map(identity))
 }
 

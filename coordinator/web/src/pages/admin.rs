@@ -10,7 +10,7 @@ use axum::{
     routing::{get, post},
 };
 use coordinator_core::{
-    model::{AccountChange, AccountId, AccountKey, AccountState, EventId, Refusal, Registration, Setting, WorkerId},
+    model::{AccountChange, AccountKey, AccountState, Authority, EventId, Refusal, Registration, Setting, WorkerId},
     ops::{
         accounts::{ChangeAccount, DeleteAccount, Invite},
         disputes::{SetQuarantine, set_quarantine},
@@ -87,7 +87,7 @@ struct UserChange {
 
 async fn change_user(State(app): State<App>, Path(name): Path<String>, form: Form<UserChange>) -> ApiResult<Response> {
     let Form(visitor, change) = form;
-    let by = visitor.must_be(Role::Maintainer)?.account;
+    let by = visitor.must_be(Role::Maintainer)?.authority();
     if matches!(change.action.as_str(), "role" | "delete") {
         visitor.must_be(Role::Admin)?;
     }
@@ -95,7 +95,7 @@ async fn change_user(State(app): State<App>, Path(name): Path<String>, form: For
     Ok(Redirect::to(&visitor.link("/admin")).into_response())
 }
 
-async fn apply(app: &App, name: &str, change: UserChange, by: AccountId) -> ApiResult<()> {
+async fn apply(app: &App, name: &str, change: UserChange, by: Authority) -> ApiResult<()> {
     let (account, by) = (AccountKey::from(name), Some(by));
     let reason = Some(change.reason.trim().to_owned()).filter(|reason| !reason.is_empty());
     let why = || reason.clone().ok_or(Refusal::NoReason);
@@ -116,13 +116,17 @@ async fn apply(app: &App, name: &str, change: UserChange, by: AccountId) -> ApiR
 }
 
 /// Begins or lifts the quarantine of an account.
-async fn quarantine(app: &App, account: AccountKey, why: String, by: Option<AccountId>, begins: bool) -> ApiResult<()> {
+async fn quarantine(app: &App, account: AccountKey, why: String, by: Option<Authority>, begins: bool) -> ApiResult<()> {
     let account = app
         .report(move |connection| {
             let account = account.clone();
             Box::pin(async move { Accounts::on(connection).get(&account).await })
         })
         .await?;
+    if let Some(by) = &by {
+        account.check_authority(by)?;
+    }
+    let by = Authority::account(by.as_ref());
     let change = SetQuarantine { account: account.id, begins, by, reason: why.as_str().into() };
     set_quarantine(&app.store, app.clock.now(), change).await?;
     Ok(())

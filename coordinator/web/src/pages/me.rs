@@ -139,14 +139,15 @@ async fn create_token(State(app): State<App>, form: Form<NewToken>) -> ApiResult
     let name = if name.is_empty() { "token".to_owned() } else { name };
     let expires = days.map(|days| app.clock.now().after(i64::from(days) * DAY));
     let (account, role, secret) = (session.account.into(), Some(session.role), people::new_token()?);
-    app.run(CreateToken { account, name, role, expires, secret: secret.clone() }).await?;
+    let by = Some(session.authority());
+    app.run(CreateToken { account, name, role, expires, by, secret: secret.clone() }).await?;
     page(&app, &visitor, 0, FormOutcome { secret: Some(secret), ..FormOutcome::default() }).await
 }
 
 async fn revoke_token(State(app): State<App>, Path(token): Path<TokenId>, form: Form<Empty>) -> ApiResult<Response> {
     let Form(visitor, Empty {}) = form;
-    let owner = Some(visitor.must_be_signed_in()?.account);
-    app.run(RevokeToken { owner, token }).await?;
+    let by = Some(visitor.must_be_signed_in()?.authority());
+    app.run(RevokeToken { by, token }).await?;
     Ok(Redirect::to(&visitor.link("/me")).into_response())
 }
 

@@ -92,7 +92,14 @@ impl Bench {
     pub(crate) async fn account(&self, name: &str, role: Role) -> String {
         let (name, state, secret) = (name.to_owned(), AccountState::Active, people::new_token().unwrap());
         let account = self.service.run(CreateAccount { name, role, state, by: None }).await.unwrap().into();
-        let token = CreateToken { account, name: "test".to_owned(), role: None, expires: None, secret: secret.clone() };
+        let token = CreateToken {
+            account,
+            name: "test".to_owned(),
+            role: None,
+            expires: None,
+            by: None,
+            secret: secret.clone(),
+        };
         self.service.run(token).await.unwrap();
         secret
     }

@@ -64,6 +64,45 @@ async fn tokens_expire_and_are_revoked() {
 }
 
 #[tokio::test]
+async fn the_token_of_a_worker_ends_nothing_but_itself() {
+    let bench = Bench::start().await;
+    let boss = bench.account("boss", Role::Admin).await;
+    let create = async |token: &str, body: serde_json::Value| bench.post("/api/v1/tokens", token, &body).await;
+    let made = create(&boss, json!({ "name": "worker", "role": "volunteer", "days": 1 })).await;
+    let made: serde_json::Value = read(made).await;
+    let stolen = made["token"].as_str().unwrap();
+    for body in [json!({ "name": "for ever" }), json!({ "name": "longer", "days": 2 })] {
+        problem(create(stolen, body).await, Code::Forbidden).await;
+    }
+    for address in ["/api/v1/tokens/1", "/api/v1/accounts/boss"] {
+        let answer = bench.request(Method::DELETE, address, stolen).send().await.unwrap();
+        problem(answer, Code::Forbidden).await;
+    }
+    let own = bench.request(Method::DELETE, "/api/v1/tokens/2", stolen).send().await.unwrap();
+    assert_eq!(own.status(), StatusCode::NO_CONTENT);
+    problem(bench.request(Method::GET, path::ME, stolen).send().await.unwrap(), Code::BadToken).await;
+    assert_eq!(bench.request(Method::GET, path::ME, &boss).send().await.unwrap().status(), StatusCode::OK);
+    let gone = bench.request(Method::DELETE, "/api/v1/accounts/boss", &boss).send().await.unwrap();
+    assert_eq!(gone.status(), StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_maintainer_does_not_stop_an_administrator() {
+    let bench = Bench::start().await;
+    let boss = bench.account("boss", Role::Admin).await;
+    let max = bench.account("max", Role::Maintainer).await;
+    let block = json!({ "state": "blocked", "message": "no" });
+    for (address, body) in
+        [("/api/v1/accounts/boss", block.clone()), ("/api/v1/accounts/boss/quarantine", json!({ "reason": "no" }))]
+    {
+        problem(bench.post(address, &max, &body).await, Code::Forbidden).await;
+    }
+    assert_eq!(bench.request(Method::GET, path::ME, &boss).send().await.unwrap().status(), StatusCode::OK);
+    assert_eq!(bench.post("/api/v1/accounts/max", &boss, &block).await.status(), StatusCode::NO_CONTENT);
+    problem(bench.request(Method::GET, path::ME, &max).send().await.unwrap(), Code::Blocked).await;
+}
+
+#[tokio::test]
 async fn names_and_hashes_are_validated() {
     let bench = Bench::start().await;
     let ann = bench.account("ann", Role::Volunteer).await;

@@ -2,7 +2,7 @@
 
 use crate::{
     events::{Event, record_event},
-    model::{AccountChange, AccountId, AccountKey},
+    model::{AccountChange, AccountKey, Authority},
     store::{Operation, StoreError, Tx},
 };
 
@@ -15,8 +15,8 @@ pub struct ChangeAccount {
     pub changes: Vec<AccountChange>,
     /// The message to the account's workers.
     pub message: Option<String>,
-    /// The acting account.
-    pub by: Option<AccountId>,
+    /// The rights with which it acts; all for the command line.
+    pub by: Option<Authority>,
 }
 
 impl Operation for ChangeAccount {
@@ -26,11 +26,15 @@ impl Operation for ChangeAccount {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let now = tx.now();
         let mut account = tx.accounts().lock(&self.account).await?;
+        if let Some(by) = &self.by {
+            account.check_authority(by)?;
+        }
+        let by = Authority::account(self.by.as_ref());
         for &change in &self.changes {
             account.change(change, self.message.as_deref().map(Into::into))?;
             tx.accounts().save(&account).await?;
             let event = Event::AccountChanged { account: account.id, change, message: self.message.clone() };
-            record_event(&mut tx.connection(), now, self.by, event).await?;
+            record_event(&mut tx.connection(), now, by, event).await?;
         }
         Ok(())
     }

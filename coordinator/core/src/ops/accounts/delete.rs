@@ -2,7 +2,7 @@
 
 use crate::{
     events::{Event, record_event},
-    model::{AccountId, AccountKey},
+    model::{AccountKey, Authority},
     store::{Operation, StoreError, Tx},
 };
 
@@ -10,8 +10,8 @@ use crate::{
 pub struct DeleteAccount {
     /// The account.
     pub account: AccountKey,
-    /// The acting account.
-    pub by: Option<AccountId>,
+    /// The rights with which it acts; all for the command line.
+    pub by: Option<Authority>,
 }
 
 impl Operation for DeleteAccount {
@@ -21,11 +21,16 @@ impl Operation for DeleteAccount {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let now = tx.now();
         let mut account = tx.accounts().lock(&self.account).await?;
+        if let Some(by) = &self.by {
+            account.check_authority(by)?;
+        }
+        let by = Authority::account(self.by.as_ref());
         account.delete();
         tx.accounts().save(&account).await?;
         tx.accounts().anonymize(now, account.id).await?;
         tx.events().erase(account.id).await?;
-        record_event(&mut tx.connection(), now, self.by, Event::AccountDeleted { account: account.id }).await?;
+        let by = by.filter(|by| *by != account.id);
+        record_event(&mut tx.connection(), now, by, Event::AccountDeleted { account: account.id }).await?;
         Ok(())
     }
 }

@@ -40,7 +40,7 @@ impl Operation for RegisterAccount {
             SetPassword { account: account.into(), hash, by: Some(account) }.run(tx).await?;
         }
         let (account_key, name, secret) = (account.into(), "first".to_owned(), self.token.clone());
-        CreateToken { account: account_key, name, role: None, expires: None, secret }.run(tx).await?;
+        CreateToken { account: account_key, name, role: None, expires: None, by: None, secret }.run(tx).await?;
         Ok(account)
     }
 }

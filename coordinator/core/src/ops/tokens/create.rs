@@ -8,7 +8,7 @@ use protocol::api::{
 use crate::{
     clock::Time,
     events::{Event, record_event},
-    model::AccountKey,
+    model::{AccountKey, Authority},
     people::hash_of,
     store::{NewToken, Operation, StoreError, Tx},
 };
@@ -29,6 +29,8 @@ pub struct CreateToken {
     pub role: Option<Role>,
     /// The time at which it expires; never if none.
     pub expires: Option<Time>,
+    /// The rights with which it is created; all for the command line.
+    pub by: Option<Authority>,
     /// Its secret, from [`new_token`](crate::people::new_token).
     pub secret: String,
 }
@@ -45,6 +47,9 @@ impl Operation for CreateToken {
         if role > own {
             let detail = format!("the account is a {own}; its tokens cannot be a {role}'s");
             return Err(Problem::new(Code::Forbidden, detail).into());
+        }
+        if let Some(by) = &self.by {
+            by.check_token(role, self.expires)?;
         }
         if name.chars().count() > MAX_NAME_CHARS {
             let detail = format!("a token's name has at most {MAX_NAME_CHARS} characters");

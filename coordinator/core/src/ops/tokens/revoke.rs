@@ -1,15 +1,17 @@
 //! Revocation of tokens.
 
+use protocol::api::work::Role;
+
 use crate::{
     events::{Event, record_event},
-    model::{AccountId, Refusal, TokenId},
+    model::{Authority, Refusal, TokenId},
     store::{Operation, StoreError, Tx},
 };
 
 /// Revokes a token.
 pub struct RevokeToken {
-    /// The account whose token it must be; any if none.
-    pub owner: Option<AccountId>,
+    /// The rights with which it is revoked; all for the command line.
+    pub by: Option<Authority>,
     /// The token.
     pub token: TokenId,
 }
@@ -20,10 +22,19 @@ impl Operation for RevokeToken {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let (now, token) = (tx.now(), self.token);
-        if !tx.tokens().revoke(now, self.owner, token).await? {
+        if let Some(by) = &self.by {
+            let owner = tx.tokens().owner(token).await?.filter(|owner| by.role == Role::Admin || *owner == by.account);
+            let owner = owner.ok_or(Refusal::NoToken { token })?;
+            // A token may end itself.
+            if by.token != Some(token) {
+                tx.accounts().get(&owner.into()).await?.check_authority(by)?;
+            }
+        }
+        if !tx.tokens().revoke(now, token).await? {
             return Err(Refusal::NoToken { token }.into());
         }
-        record_event(&mut tx.connection(), now, self.owner, Event::TokenRevoked { token }).await?;
+        record_event(&mut tx.connection(), now, Authority::account(self.by.as_ref()), Event::TokenRevoked { token })
+            .await?;
         Ok(())
     }
 }

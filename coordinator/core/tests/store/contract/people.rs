@@ -2,7 +2,7 @@
 
 use coordinator_core::{
     clock::{DAY, SECOND, Time},
-    model::{AccountChange, AccountId, AccountKey, AccountState, Identity},
+    model::{AccountChange, AccountId, AccountKey, AccountState, Authority, Identity},
     ops::{
         accounts::{ChangeAccount, CreateAccount, DeleteAccount, Invite, RedeemInvitation},
         tokens::{CreateToken, RecordTokenUse, RevokeToken},
@@ -43,7 +43,7 @@ async fn account(lab: &Lab, name: &str, role: Role) -> Result<AccountId, Code> {
 
 async fn token(lab: &Lab, account: AccountId, role: Option<Role>, expires: Option<Time>) -> Result<String, Code> {
     let (account, name, secret) = (account.into(), "mine".to_owned(), people::new_token().unwrap());
-    let done = lab.run(CreateToken { account, name, role, expires, secret: secret.clone() }).await;
+    let done = lab.run(CreateToken { account, name, role, expires, by: None, secret: secret.clone() }).await;
     done.map(|()| secret).map_err(code)
 }
 
@@ -112,11 +112,12 @@ async fn tokens_end(lab: Lab) {
     assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
     lab.clock.advance(-DAY);
     assert!(identity_of(&lab, &secret).await.is_ok());
-    let revoke = async |owner: Option<AccountId>| {
-        lab.run(RevokeToken { owner, token: known.token.unwrap() }).await.map_err(code)
-    };
-    assert_eq!(revoke(Some(bob)).await, Err(Code::NotFound));
-    assert_eq!(revoke(Some(ann)).await, Ok(()));
+    let revoke =
+        async |by: Option<Authority>| lab.run(RevokeToken { by, token: known.token.unwrap() }).await.map_err(code);
+    let by = |account, role| Some(Authority { account, role, token: None, expires: None });
+    assert_eq!(revoke(by(bob, Role::Maintainer)).await, Err(Code::NotFound));
+    assert_eq!(revoke(by(ann, Role::Volunteer)).await, Err(Code::Forbidden), "a worker's token ends no other");
+    assert_eq!(revoke(Some(known.authority())).await, Ok(()));
     assert_eq!(revoke(None).await, Err(Code::NotFound));
     assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
 }

@@ -190,6 +190,13 @@ pub fn refusal(language: Language, refusal: &Refusal) -> String {
         Refusal::LacksRole { needed, own } => format!("此操作需要{}权限，您的身份为{}", label(needed), label(own)),
         Refusal::LongForm => "表单内容过长".to_owned(),
         Refusal::MatchClosed { job, state } => format!("对抗赛 {job}：{}", label(state)),
+        Refusal::AboveRole { own, theirs } => {
+            format!("该账号的身份为{}，{}无权更改", label(theirs), label(own))
+        }
+        Refusal::NeedsOwnRole { role, own } => {
+            format!("此操作需要本账号的{}令牌或登录，该令牌的身份为{}", label(role), label(own))
+        }
+        Refusal::TokenOutlives => "令牌不能生成比自身有效期更长的令牌".to_owned(),
         Refusal::NoAccount { account } => format!("没有账号 {account}"),
         Refusal::NoAction => "没有此操作".to_owned(),
         Refusal::NoAddress => "此地址没有内容".to_owned(),
