@@ -24,6 +24,7 @@ use crate::{
     retention,
     service::Service,
     store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError, Times, Workers},
+    validator::random,
 };
 
 /// Minimum pause between ticks.
@@ -106,7 +107,7 @@ async fn follow_clock(service: &Service) -> Result<(), StoreError> {
 
 async fn advance(service: &Service, campaign: CampaignId) -> Result<bool, StoreError> {
     let signature = service.settings.bench_signature;
-    service.run(AdvanceCampaign::prepare(&service.store, campaign, signature).await?).await
+    service.run(AdvanceCampaign::prepare(&service.store, campaign, signature, random()).await?).await
 }
 
 /// Updates whether self-play games are granted, and what is known of the workers.

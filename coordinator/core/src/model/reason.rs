@@ -53,7 +53,7 @@ impl fmt::Display for Reason {
             Self::Text(text) => f.write_str(text),
             Self::AccountDeleted => f.write_str("the account was deleted"),
             Self::AuditsMissing { games } => {
-                write!(f, "the gate is passed; {games} of its games are still to be played again by others")
+                write!(f, "the gate has a verdict; {games} of its games are still to be played again by others")
             }
             Self::CampaignStopped => f.write_str("the campaign was stopped"),
             Self::CandidatesRejected { candidates, generation } => {

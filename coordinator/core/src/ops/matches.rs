@@ -13,10 +13,11 @@ pub use recheck::RecheckMatches;
 use crate::{
     gate::Verdict,
     model::{JobId, ShardId},
+    rules::audits,
     store::{Comparisons, Connection, Shards, StoreError, Tx, counting},
 };
 
-/// Audits that a passed gate still needs.
+/// Audits that the verdict of a gate still needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MissingAudits {
     /// Number of games.
@@ -26,12 +27,14 @@ pub(super) struct MissingAudits {
 }
 
 impl MissingAudits {
-    /// Reads which audits a passed gate still needs; none if it needs none.
+    /// Reads which audits the verdict of a gate still needs; none if it needs none. The next one is
+    /// drawn, so that no account foresees or steers it.
     pub(super) async fn read(
         connection: &mut Connection<'_>,
         job: JobId,
         verdict: &Verdict,
         percent: u32,
+        draw: u64,
     ) -> Result<Option<Self>, StoreError> {
         let below = verdict.pairs as i64 * 2;
         let audited = counting::audited(connection, job, below).await?;
@@ -41,7 +44,11 @@ impl MissingAudits {
             return Ok(None);
         }
         let wants_another = audited.waiting < missing && open == 0;
-        let next = if wants_another { Shards::on(connection.reborrow()).next_audit(job, below).await? } else { None };
+        let next = if wants_another {
+            audits::draw(&Shards::on(connection.reborrow()).auditable(job, below).await?, draw)
+        } else {
+            None
+        };
         Ok(Some(Self { games: missing.max(open), next }))
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::model::{AuditCandidate, AuditState};
+use crate::model::{AuditCandidate, AuditState, ShardId};
 
 /// Audit rate in tenths of a per cent, by the account's clean games so far.
 const AUDIT_RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
@@ -22,6 +22,17 @@ pub fn is_wanted(clean_games: i64, min_percent: u64, draw: u64) -> bool {
 #[must_use]
 pub const fn is_auditor(draw: u64) -> bool {
     draw.is_multiple_of(AUDIT_ODDS)
+}
+
+/// Draws a shard for one more audit, each with the same probability. Shards without any audit come
+/// before those of which another part is to be audited.
+#[must_use]
+pub fn draw(shards: &[(ShardId, bool)], draw: u64) -> Option<ShardId> {
+    let any_untouched = shards.iter().any(|(_, is_untouched)| *is_untouched);
+    let of: Vec<ShardId> =
+        shards.iter().filter(|(_, is_untouched)| *is_untouched == any_untouched).map(|(shard, _)| *shard).collect();
+    let place = draw.checked_rem(of.len() as u64)?;
+    of.get(place as usize).copied()
 }
 
 /// Minimum games of a shard to audit: a tenth.
@@ -66,7 +77,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::{JobId, ShardId};
+    use crate::model::JobId;
 
     #[test]
     fn proven_accounts_are_audited_less() {
@@ -74,6 +85,19 @@ mod tests {
         assert_eq!([0, 499, 500, 2_000, 10_000, 50_000].map(|clean| rate(clean, 0)), [200, 200, 150, 100, 50, 20]);
         assert_eq!([rate(0, 10), rate(50_000, 10), rate(50_000, 100)], [200, 100, 1_000]);
         assert_eq!((0..1_000).filter(|draw| is_auditor(*draw)).count(), 500);
+    }
+
+    #[test]
+    fn each_shard_without_an_audit_is_drawn_alike() {
+        let shards: Vec<(ShardId, bool)> = (0..12).map(|id| (ShardId(id), id % 3 != 0)).collect();
+        let mut drawn = [0; 12];
+        for number in 0..800 {
+            drawn[draw(&shards, number).unwrap().0 as usize] += 1;
+        }
+        assert_eq!(drawn, [0, 100, 100, 0, 100, 100, 0, 100, 100, 0, 100, 100]);
+        let touched = [(ShardId(5), false), (ShardId(6), false)];
+        assert_eq!([0, 1].map(|number| draw(&touched, number)), [Some(ShardId(5)), Some(ShardId(6))]);
+        assert_eq!(draw(&[], 7), None);
     }
 
     proptest! {

@@ -7,6 +7,12 @@ use protocol::campaign::Gate;
 use super::{audits, sizing};
 use crate::model::{Job, LeaseKind, ShardState, ShardToValidate, ValidationReport};
 
+/// Measured games that weigh as much as the estimate before them.
+const COST_INERTIA: i64 = 100;
+
+/// Maximum factor between the estimated cost of a game and the first estimate.
+const MAX_COST_FACTOR: i64 = 4;
+
 impl ShardToValidate {
     /// Whether a verdict is pending. Two claimants may both report one after a claim expired.
     #[must_use]
@@ -38,14 +44,17 @@ impl ShardToValidate {
 }
 
 impl Job {
-    /// The estimated cost of a game after so many were measured: a moving average with weight 1/4.
+    /// The estimated cost of a game after so many were measured: a moving average by games. It stays
+    /// within a factor of the first estimate, since the positions are only claimed.
     #[must_use]
     pub fn updated_cost(&self, games: i64, positions: u64) -> Option<i64> {
         if positions == 0 || games == 0 {
             return None;
         }
         let cost = positions as i64 * sizing::cost_per_position(&self.header) / games;
-        Some((self.nodes_per_game * 3 + cost.max(1)) / 4)
+        let measured = self.nodes_per_game + (cost - self.nodes_per_game) * games / (games + COST_INERTIA);
+        let first = sizing::cost_per_position(&self.header) * sizing::DEFAULT_MOVES_PER_GAME;
+        Some(measured.clamp(first / MAX_COST_FACTOR, first.saturating_mul(MAX_COST_FACTOR)).max(1))
     }
 }
 
@@ -125,10 +134,25 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_of_a_game_moves_by_a_quarter() {
+    fn the_cost_of_a_game_moves_with_the_games() {
         let job = Job { nodes_per_game: 10_000, ..job(header()) };
-        assert_eq!(job.updated_cost(10, 500), Some((30_000 + 5_000) / 4));
+        assert_eq!(job.updated_cost(100, 5_000), Some((10_000 + 5_000) / 2));
+        assert_eq!(job.updated_cost(1, 50), Some(10_000 - 5_000 / 101));
         assert_eq!((job.updated_cost(10, 0), job.updated_cost(0, 10)), (None, None));
+    }
+
+    #[test]
+    fn small_shards_with_short_games_do_not_steer_the_cost() {
+        let mut job = Job { nodes_per_game: 10_000, ..job(header()) };
+        for _ in 0..20 {
+            job.nodes_per_game = job.updated_cost(1, 6).unwrap();
+        }
+        assert!(job.nodes_per_game > 8_000, "{}", job.nodes_per_game);
+        let lies = |positions| {
+            (0..100)
+                .fold(job.clone(), |job, _| Job { nodes_per_game: job.updated_cost(4_096, positions).unwrap(), ..job })
+        };
+        assert_eq!((lies(1).nodes_per_game, lies(4_096 * 4_000).nodes_per_game), (2_500, 40_000));
     }
 
     proptest! {

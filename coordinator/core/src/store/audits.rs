@@ -1,7 +1,7 @@
 //! Audits, in the table of shards.
 
 use super::{
-    convert::{numbers, row},
+    convert::{flag, numbers, row},
     error::StoreError,
     jobs::Jobs,
     shards::Shards,
@@ -27,6 +27,12 @@ struct Holdings {
     held: i64,
 }
 
+struct Auditable {
+    shard: ShardId,
+    untouched: bool,
+}
+
+row!(Auditable { shard, untouched: flag });
 row!(Holdings { job, state, games, positions, held });
 row!(AuditCandidate { id, job, numbers: numbers });
 
@@ -99,17 +105,18 @@ impl Shards<'_> {
         Ok(())
     }
 
-    /// Finds one more shard of a match's games below a number to audit. The order by hash is
-    /// unpredictable: it depends on games that were not played yet. A partly audited shard comes
-    /// last, for an audit of another part.
-    pub async fn next_audit(&mut self, job: JobId, below: i64) -> Result<Option<ShardId>, StoreError> {
-        let query = "SELECT shards.id FROM shards JOIN segments ON segments.shard = shards.id
+    /// The shards of a match's games below a number of which a part can still be audited, each with
+    /// whether none of it was.
+    pub async fn auditable(&mut self, job: JobId, below: i64) -> Result<Vec<(ShardId, bool)>, StoreError> {
+        let query = "SELECT shards.id AS shard, MAX(CASE WHEN shards.audit = 'none' THEN 1 ELSE 0 END) AS untouched
+                     FROM shards JOIN segments ON segments.shard = shards.id
                      JOIN workers ON workers.id = shards.worker
                      WHERE shards.job = $1 AND segments.first < $2 AND shards.audit IN ('none', 'clean')
                      AND shards.audited_games < shards.games AND workers.trusted = 0 AND shards.state = 'validated'
-                     AND shards.object = 'present'
-                     ORDER BY shards.audit DESC, shards.hash LIMIT 1";
-        Ok(sqlx::query_scalar(query).bind(job).bind(below).fetch_optional(self.0.raw()).await?)
+                     AND shards.object = 'present' GROUP BY shards.id ORDER BY shards.id";
+        let query = sqlx::query_as(query).bind(job).bind(below);
+        let found: Vec<Auditable> = query.fetch_all(self.0.raw()).await?;
+        Ok(found.into_iter().map(|row| (row.shard, row.untouched)).collect())
     }
 
     /// Requests the audit of a shard.

@@ -246,7 +246,7 @@ impl Lab {
 
     /// Advances a campaign by a step, for this engine.
     pub async fn advance(&self, id: i64, bench_signature: u64) -> Result<bool, StoreError> {
-        self.run(AdvanceCampaign::prepare(&self.store, CampaignId(id), bench_signature).await?).await
+        self.run(AdvanceCampaign::prepare(&self.store, CampaignId(id), bench_signature, 0).await?).await
     }
 
     /// Commands a campaign.

@@ -24,8 +24,14 @@ pub struct AdvanceCampaign {
 
 impl AdvanceCampaign {
     /// Reads what the next step of a campaign needs.
-    pub async fn prepare(store: &Database, campaign: CampaignId, bench_signature: u64) -> Result<Self, StoreError> {
-        Ok(Self { campaign, bench_signature, prepared: Prepared::step(store, campaign.into()).await? })
+    /// `draw` is random, and decides on audits.
+    pub async fn prepare(
+        store: &Database,
+        campaign: CampaignId,
+        bench_signature: u64,
+        draw: u64,
+    ) -> Result<Self, StoreError> {
+        Ok(Self { campaign, bench_signature, prepared: Prepared::step(store, campaign.into(), draw).await? })
     }
 }
 
@@ -149,18 +155,17 @@ impl AdvanceCampaign {
             }
         };
         tx.jobs().set_state(now, job, JobState::Closed).await?;
-        if let Some(reason) = reason {
-            tx.jobs().decide(job, Some(&decided)).await?;
-            steps::reject(tx, campaign, reason).await?;
-            return Ok(true);
-        }
+        // A false rejection costs a strong net, so both verdicts wait for their audits.
         if let Some(missing) = standing.missing {
             missing.request(tx).await?;
             wait(tx, campaign, Reason::AuditsMissing { games: missing.games }).await?;
             return Ok(false);
         }
         tx.jobs().decide(job, Some(&decided)).await?;
-        steps::promote(tx, campaign, None).await?;
+        match reason {
+            Some(reason) => steps::reject(tx, campaign, reason).await?,
+            None => steps::promote(tx, campaign, None).await?,
+        }
         Ok(true)
     }
 }

@@ -32,25 +32,26 @@ pub(super) struct GateStanding {
     pub(super) decided: Decided,
     /// Whether all pairs are counted.
     pub(super) is_out: bool,
-    /// The audits that a passed gate still needs.
+    /// The audits that the verdict still needs.
     pub(super) missing: Option<MissingAudits>,
 }
 
 impl Prepared {
     /// Reads what the next step of a campaign needs.
-    pub(super) async fn step(store: &Database, campaign: CampaignKey) -> Result<Self, StoreError> {
-        prepare(store, campaign, |campaign, positions| positions >= campaign.wanted_positions).await
+    pub(super) async fn step(store: &Database, campaign: CampaignKey, draw: u64) -> Result<Self, StoreError> {
+        prepare(store, campaign, draw, |campaign, positions| positions >= campaign.wanted_positions).await
     }
 
     /// Reads what an early training needs.
     pub(super) async fn training(store: &Database, campaign: CampaignKey) -> Result<Self, StoreError> {
-        prepare(store, campaign, |_, _| true).await
+        prepare(store, campaign, 0, |_, _| true).await
     }
 }
 
 async fn prepare(
     store: &Database,
     key: CampaignKey,
+    draw: u64,
     is_due: fn(&Campaign, i64) -> bool,
 ) -> Result<Prepared, StoreError> {
     let prepared = store.read(move |mut connection| {
@@ -63,7 +64,7 @@ async fn prepare(
                 let generations = campaign.window_start()..=campaign.generation;
                 prepared.training_set = Nets::on(connection).training_set(campaign.id, generations).await?;
             } else if campaign.phase == CampaignStep::Gating && campaign.state == CampaignState::Running {
-                prepared.gate = gate_standing(&mut connection, &campaign).await?;
+                prepared.gate = gate_standing(&mut connection, &campaign, draw).await?;
             }
             Ok(prepared)
         })
@@ -78,6 +79,7 @@ async fn prepare(
 async fn gate_standing(
     connection: &mut Connection<'_>,
     campaign: &Campaign,
+    draw: u64,
 ) -> Result<Option<GateStanding>, StoreError> {
     let Some(job) = campaign.gate else { return Ok(None) };
     let plan = &campaign.plan.gate;
@@ -85,9 +87,11 @@ async fn gate_standing(
     let pairs = counting::pairs(connection, job).await?;
     let decided = steps::decided(campaign, &pairs)?;
     let is_out = pairs.len() as u64 >= u64::from(plan.most_pairs);
-    let missing = match decided.verdict.decision {
-        Decision::AcceptH1 => MissingAudits::read(connection, job, &decided.verdict, plan.audit_percent).await?,
-        _ => None,
+    let is_over = is_out || decided.verdict.decision != Decision::Continue;
+    let missing = if is_over {
+        MissingAudits::read(connection, job, &decided.verdict, plan.audit_percent, draw).await?
+    } else {
+        None
     };
     Ok(Some(GateStanding { job, withdrawals, decided, is_out, missing }))
 }

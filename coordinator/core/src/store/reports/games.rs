@@ -13,10 +13,12 @@ pub const PAGE: usize = 100;
 
 /// Whether a shard's games are public: the job is closed, and no audit depends on them.
 pub async fn is_public(connection: &mut Connection<'_>, shard: Digest) -> Result<bool, StoreError> {
-    // In no audit or dispute. Games of trusted workers are never audited.
+    // In no audit or dispute. A gate's audits are drawn after its last game, so its games wait for its
+    // decision. Games of trusted workers are never audited.
     let query = "SELECT COUNT(*) FROM shards JOIN jobs ON jobs.id = shards.job
                  WHERE shards.hash = $1 AND shards.state = 'validated'
-                 AND (jobs.state = 'closed' OR EXISTS (SELECT 1 FROM workers WHERE id = shards.worker AND trusted = 1))
+                 AND (jobs.state = 'closed' AND NOT EXISTS (SELECT 1 FROM campaigns WHERE campaigns.gate = jobs.id)
+                      OR EXISTS (SELECT 1 FROM workers WHERE id = shards.worker AND trusted = 1))
                  AND shards.audit NOT IN ('wanted', 'leased')";
     let query = sqlx::query_scalar(query).bind(shard.to_string());
     Ok(query.fetch_one(connection.raw()).await.map(|public: i64| public > 0)?)
@@ -54,14 +56,16 @@ pub async fn shards(
     before: Option<i64>,
 ) -> Result<Vec<ListedShard>, StoreError> {
     // Shards under audit are hidden: a worker that saw them could recognise an audit lease. Of open
-    // jobs, those of trusted workers are shown, as far as they are among the newest of all.
+    // jobs and gates, those of trusted workers are shown, as far as they are among the newest of all.
     let of_job = "SELECT shards.id, hash, first, games, positions, outcomes, reasons,
                          CASE WHEN object = 'present' THEN 1 ELSE 0 END AS is_open, jobs.kind AS kind
                   FROM shards JOIN jobs ON jobs.id = shards.job
                   WHERE shards.state = 'validated' AND shards.id < $2 AND shards.job = $1
-                  AND shards.id > (SELECT CASE WHEN $4 <> 0 OR state = 'closed' THEN 0
+                  AND shards.id > (SELECT CASE WHEN $4 <> 0 OR (state = 'closed'
+                                        AND NOT EXISTS (SELECT 1 FROM campaigns WHERE gate = $1)) THEN 0
                                    ELSE (SELECT MAX(id) - 10000 FROM shards) END FROM jobs WHERE id = $1)
-                  AND ($4 <> 0 OR (audit NOT IN ('wanted', 'leased') AND (jobs.state = 'closed'
+                  AND ($4 <> 0 OR (audit NOT IN ('wanted', 'leased') AND ((jobs.state = 'closed'
+                            AND NOT EXISTS (SELECT 1 FROM campaigns WHERE campaigns.gate = jobs.id))
                        OR EXISTS (SELECT 1 FROM workers WHERE id = shards.worker AND trusted = 1))))
                   ORDER BY shards.id DESC LIMIT $3";
     // The newest public shard of each closed job tells which jobs can have the newest of all.
@@ -73,7 +77,8 @@ pub async fn shards(
                             (SELECT id AS job, COALESCE((SELECT MAX(id) FROM shards
                                  WHERE job = jobs.id AND id < $2 AND state = 'validated' AND object = 'present'
                                  AND audit NOT IN ('wanted', 'leased')), 0) AS newest
-                             FROM jobs WHERE state = 'closed' AND $1 < 0) AS closed
+                             FROM jobs WHERE state = 'closed' AND $1 < 0
+                                  AND NOT EXISTS (SELECT 1 FROM campaigns WHERE campaigns.gate = jobs.id)) AS closed
                         WHERE newest > 0 ORDER BY newest DESC LIMIT $3) AS recent
                       JOIN shards AS own ON own.id IN (SELECT id FROM shards AS other
                           WHERE other.job = recent.job AND id < $2 AND state = 'validated' AND object = 'present'

@@ -105,7 +105,7 @@ pub fn reason(language: Language, reason: &Reason) -> String {
     match reason {
         Reason::Text(text) => text.clone(),
         Reason::AccountDeleted => "该账号已删除".to_owned(),
-        Reason::AuditsMissing { games } => format!("测试已通过；其中 {games} 局尚待他人复核"),
+        Reason::AuditsMissing { games } => format!("测试已有结论；其中 {games} 局尚待他人复核"),
         Reason::CampaignStopped => "任务已停止".to_owned(),
         Reason::CandidatesRejected { candidates, generation } => {
             format!("第 {generation} 代已有 {candidates} 个候选未通过")
