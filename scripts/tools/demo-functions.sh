@@ -153,15 +153,12 @@ print(", ".join(parts))' 2>/dev/null) || line="the worker starts"
     say "$line"
 }
 
-# Shows the gate's match live on the pages.
-show_live() {
+# Names the page of the gate's match, which the coordinator shows live by itself.
+announce_live() {
     local job
     job=$(report gate job) || return 0
     [ -n "$job" ] && [ "$job" != "$live" ] || return 0
     live=$job
-    printf 'Authorization: Bearer %s\n' "$(token admin)" |
-        curl --noproxy '*' -fs -X POST -H @- -H 'Content-Type: application/json' -d '{}' \
-            "$server/api/v1/matches/$job/live" >/dev/null || return 0
     say "the match is live at $server/en/live-game"
 }
 

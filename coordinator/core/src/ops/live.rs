@@ -78,7 +78,10 @@ impl Operation for WatchMatch {
             return Err(Refusal::PairLeased { pair, next }.into());
         }
         let mut connection = tx.connection();
-        set(&mut connection, Some(Watched { job, pair, lease: None })).await?;
+        // A match that is on show already stays with its reporting lease.
+        let before = watched(&mut connection).await?.filter(|watched| watched.job == job && pair.is_none());
+        let lease = before.and_then(|watched| watched.lease);
+        set(&mut connection, Some(Watched { job, pair, lease })).await?;
         record_event(&mut connection, now, by, Event::LiveBegan { job }).await.map(drop)
     }
 }

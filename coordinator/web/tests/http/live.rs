@@ -62,6 +62,11 @@ async fn a_marked_match_is_seen_through_one_lease() {
     problem(show(&lease, &Live { variation: "a0a9".to_owned(), ..live(&lease, "h2e2") }).await, Code::Invalid).await;
     assert_eq!(seen(&bench).await["board"], board, "nothing invalid is shown");
 
+    assert_eq!(watch(&bench, job, &boss, json!({})).await.status(), StatusCode::NO_CONTENT);
+    bench.clock.advance(1_000);
+    let again = show(&lease, &live(&lease, "h2e2")).await;
+    assert_eq!(again.status(), StatusCode::NO_CONTENT, "marked again, it stays with its lease");
+
     let bob = bench.account("bob", Role::Volunteer).await;
     let foreign = bench.post(&path::live(&lease.token), &bob, &live(&lease, "h2e2")).await;
     problem(foreign, Code::NotOwner).await;
