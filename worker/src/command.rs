@@ -16,7 +16,8 @@ use clap::{Parser, Subcommand};
 /// Plays xiangqi games that train nets, on the cores that you give it, and hands them in.
 ///
 /// `configure` asks a few questions; `run` plays until it is stopped. Ctrl-C finishes the games at
-/// hand; a second one stops at once. No finished game is lost.
+/// hand; a second one stops at once. Finished games stay on disk until the server has
+/// accepted or refused them.
 #[derive(Debug, Parser)]
 #[command(name = "chuhe-worker", version, term_width = 100)]
 struct Arguments {

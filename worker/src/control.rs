@@ -10,8 +10,8 @@ use std::{
 use anyhow::Result;
 
 use crate::{
+    events::{Event, Events},
     state,
-    supervisor::events::{Event, Events},
 };
 
 /// A command of the owner.

@@ -10,6 +10,7 @@ use client::Clock;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
+    sentence::count,
     status::{ASKING_REASON, Contributions, Doing, JobSnapshot, Snapshot},
     supervisor::Screen,
 };
@@ -93,10 +94,10 @@ pub(crate) fn lines(snapshot: &Snapshot) -> Vec<String> {
     head.extend(speed(snapshot.positions_per_second, snapshot.nodes_per_second));
     head.push(format!("{games_accepted} accepted"));
     if *outbox > 0 {
-        head.push(format!("{outbox} results in the outbox"));
+        head.push(format!("{} in the spool", count(*outbox, "result")));
     }
     if *refused > 0 {
-        head.push(format!("{refused} results refused"));
+        head.push(format!("{} refused", count(*refused, "result")));
     }
     let mut lines = vec![head.join(", ")];
     lines.extend(snapshot.jobs.iter().map(job_line));
@@ -199,7 +200,7 @@ mod tests {
             promotion_seconds: Some(3 * 3600 + 59),
         };
         let expected = [
-            "playing: 138 games, 122 positions/s, 602k nodes/s, 96 accepted, 2 results in the outbox, 1 results refused",
+            "playing: 138 games, 122 positions/s, 602k nodes/s, 96 accepted, 2 results in the spool, 1 result refused",
             "  self-play (0123456789ab): 38 of 40 games, 1 at hand, 61 positions/s, 301k nodes/s, due in 11 min",
             "  match (plain evaluation): 0 of 8 games, 1 at hand, due in 14 min",
             "Results wait: it is away.",

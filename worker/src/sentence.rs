@@ -11,6 +11,11 @@ pub(crate) fn sentence(text: impl AsRef<str>) -> String {
     format!("{}{rest}{stop}", first.to_uppercase())
 }
 
+/// Formats a number of things: `1 lease`, `2 leases`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

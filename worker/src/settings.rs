@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Error, Result, anyhow};
+use anyhow::{Context as _, Error, Result, anyhow, bail};
 use client::{ServerAddress, Token};
 
 use crate::{hours::Hours, memory};
@@ -41,6 +41,25 @@ pub struct Settings {
     pub leases: Option<u64>,
 }
 
+impl Flags {
+    /// Reads the configuration file. It may be missing where it is expected by default or by the
+    /// environment, but not where `--config` names it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or its content is invalid.
+    pub fn file(&self) -> Result<(PathBuf, File)> {
+        let path = self.config_path()?;
+        let is_expected = env::var_os("CHUHE_CONFIG").is_none_or(|variable| variable != *path);
+        if self.config.is_some() && is_expected && !path.exists() {
+            let path = path.display();
+            bail!("--config: {path}: there is no such file; `chuhe-worker configure --config {path}` writes it");
+        }
+        let file = File::read(&path).with_context(|| path.display().to_string())?;
+        Ok((path, file))
+    }
+}
+
 impl Settings {
     /// Merges flags, environment, file and defaults.
     ///
@@ -48,8 +67,7 @@ impl Settings {
     ///
     /// If a required setting is missing, or a value is invalid.
     pub fn new(flags: &Flags) -> Result<Self> {
-        let path = flags.config_path()?;
-        let file = File::read(&path).with_context(|| path.display().to_string())?;
+        let (path, file) = flags.file()?;
         let missing = |what: &str, flag: &str, variable: &str| {
             anyhow!("no {what} is given: use `{flag}`, {variable}, {}, or `chuhe-worker configure`", path.display())
         };

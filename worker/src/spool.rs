@@ -14,7 +14,8 @@
 //! | closed | no more games follow: the finished ones are submitted, the rest is released | `spool/` |
 //!
 //! A game is stored once. [`Contents::shard`] assembles the bytes of an upload from the records,
-//! the same at every attempt. After a crash at any byte the records before it are read.
+//! the same at every attempt. After a crash at any byte the records before it are read. A damaged
+//! record costs no other.
 
 mod contents;
 mod disk;
@@ -24,7 +25,7 @@ mod record;
 mod refused;
 mod takeover;
 
-pub use contents::Contents;
+pub use contents::{Contents, Extent};
 pub use disk::{Disk, SystemDisk};
 pub use file::SpoolFile;
 pub use folder::Spool;

@@ -4,7 +4,7 @@
 //! lock          held while a worker runs
 //! asking        request for a lease that may have no response yet
 //! spool/        leases with their finished games, until the server has acknowledged them
-//! refused/      results that it will never accept, each with the reason
+//! refused/      results that it will never accept and unusable files, each with the reason
 //! nets/ books/  cached files, named by their hashes
 //! selftest.json result of the last self-test
 //! status.json   snapshot of the status; paused: pauses the worker while it exists
@@ -92,10 +92,15 @@ fn make_private(root: &Path) -> io::Result<()> {
     builder.create(root)
 }
 
+/// Names the file in an error.
+pub(crate) fn at<T>(path: &Path, result: io::Result<T>) -> io::Result<T> {
+    result.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
 /// Deletes a file durably, if it exists.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return at(path, Err(error)),
         _ => {}
     }
     sync_folder_of(path)
@@ -104,7 +109,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 /// Syncs the folder of a file, so that its name or its deletion is durable. No-op on Windows.
 pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     match path.parent() {
-        Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
+        Some(folder) if cfg!(unix) => at(folder, File::open(folder).and_then(|folder| folder.sync_all())),
         _ => Ok(()),
     }
 }
@@ -112,8 +117,8 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
 /// Returns the names of the files with an extension, without it, sorted. Partial files are skipped.
 pub(crate) fn names(folder: &Path, extension: &str) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name();
+    for entry in at(folder, fs::read_dir(folder))? {
+        let name = at(folder, entry)?.file_name();
         let name = name.to_str().and_then(|name| name.strip_suffix(extension));
         names.extend(name.filter(|name| !name.starts_with('.')).map(str::to_owned));
     }
@@ -123,11 +128,11 @@ pub(crate) fn names(folder: &Path, extension: &str) -> io::Result<Vec<String>> {
 
 /// Deletes the partial files of a crash. Their source still has the content.
 pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
+    for entry in at(folder, fs::read_dir(folder))? {
+        let entry = at(folder, entry)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.strip_prefix('.').and_then(|name| name.strip_suffix(".part")).is_some() {
-            fs::remove_file(entry.path())?;
+            at(&entry.path(), fs::remove_file(entry.path()))?;
         }
     }
     Ok(())

@@ -5,34 +5,21 @@ use std::{
     any::Any,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
     thread,
 };
 
-use protocol::api::work::FailureKind;
+use crate::events::{Event, Events};
 
-use crate::{
-    report::Reporter,
-    supervisor::events::{Event, Events},
-};
-
-/// Spawns a supervised thread. A panic is reported to the server while games continue.
-pub(crate) fn spawn(
-    name: &'static str,
-    events: &Events,
-    reporter: &Arc<Reporter>,
-    body: impl FnOnce() + Send + 'static,
-) -> io::Result<()> {
-    let (events, reporter) = (events.clone(), Arc::clone(reporter));
-    let report = move |detail: &str| reporter.report(FailureKind::Panic, detail);
-    thread::Builder::new().name(name.to_owned()).spawn(move || run(name, &events, body, report)).map(drop)
+/// Spawns a supervised thread.
+pub(crate) fn spawn(name: &str, events: &Events, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let (events, own) = (events.clone(), name.to_owned());
+    thread::Builder::new().name(name.to_owned()).spawn(move || run(&own, &events, body)).map(drop)
 }
 
-fn run(name: &str, events: &Events, body: impl FnOnce(), report: impl FnOnce(&str)) {
-    let Err(panic) = catch_unwind(AssertUnwindSafe(body)) else { return };
-    let detail = format!("the {name} broke off: {}", panic_message(&*panic));
-    report(&detail);
-    events.report(Event::Fatal(detail));
+fn run(name: &str, events: &Events, body: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
+        events.report(Event::Panic(format!("the {name} broke off: {}", panic_message(&*panic))));
+    }
 }
 
 /// Returns the message of a panic.
@@ -48,14 +35,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_ends_the_worker_and_is_reported() {
+    fn a_panic_ends_the_worker() {
         let (sender, events) = mpsc::channel();
         let sender = Events(sender);
-        let mut reported = None;
-        run("sender", &sender, || (), |detail| reported = Some(detail.to_owned()));
-        assert_eq!((&reported, events.try_recv().ok()), (&None, None));
-        run("sender", &sender, || panic!("nothing {}", "left"), |detail| reported = Some(detail.to_owned()));
+        run("sender", &sender, || ());
+        assert_eq!(events.try_recv().ok(), None);
+        run("sender", &sender, || panic!("nothing {}", "left"));
         let detail = "the sender broke off: nothing left".to_owned();
-        assert_eq!((reported, events.try_recv().ok()), (Some(detail.clone()), Some(Event::Fatal(detail))));
+        assert_eq!(events.try_recv().ok(), Some(Event::Panic(detail)));
     }
 }

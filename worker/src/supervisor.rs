@@ -1,7 +1,6 @@
 //! The supervisor: starts all threads, obeys signals and schedule, reports, and shuts the worker
 //! down.
 
-pub(crate) mod events;
 mod screen;
 mod shutdown;
 mod start;

@@ -25,10 +25,10 @@ use minisign_verify::{PublicKey, Signature};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    events::{Event, Events},
+    messages::Messages,
     sentence::sentence,
     state::{Folder, remove},
-    status::Messages,
-    supervisor::events::{Event, Events},
     work::{Shutdown, Work, WorkState},
 };
 

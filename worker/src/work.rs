@@ -11,6 +11,7 @@ mod prepare;
 mod provider;
 mod renewal;
 mod request;
+mod sleep;
 mod state;
 mod task;
 
@@ -22,5 +23,6 @@ pub(crate) use {
     provider::{Provider, backoff},
     renewal::Renewal,
     request::Requester,
+    sleep::SleepDetector,
     state::{Shutdown, Work, WorkState},
 };

@@ -83,7 +83,7 @@ fn a_failed_release_is_retried_at_the_next_start() {
     let finished = coordinator.known(state.path()).len() as u64;
     assert!(finished > 0 && finished < 40, "{finished}");
     assert_eq!(coordinator.state().given_back, 0);
-    assert!(said.contains("wait on disk"), "{said}");
+    assert!(said.contains("1 result waits on disk"), "{said}");
     coordinator.state().refuse = None;
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     coordinator.wait_for(40);
@@ -124,7 +124,7 @@ fn results_for_another_server_are_not_announced_for_the_next_start() {
     let worker = Worker::start(&other.url(), state.path(), clock());
     other.wait_for(8);
     let said = worker.finish();
-    assert!(said.contains("A result waits for another server, ") && !said.contains("wait on disk"), "{said}");
+    assert!(said.contains("A result waits for another server, ") && !said.contains(" on disk, and "), "{said}");
     one.state().refuse = None;
     let worker = Worker::start(&one.url(), state.path(), clock());
     one.wait_for(8);
@@ -191,7 +191,7 @@ fn a_lease_that_was_renewed_is_renewed_after_a_restart_too() {
     let worker = Worker::start(&coordinator.url(), later.path(), clock);
     worker.said.wait_for(|snapshot| snapshot.jobs.first().is_some_and(|job| job.at_hand > 0));
     let said = worker.stop();
-    assert!(!said.contains("The time of a lease was over"), "{said}");
+    assert!(!said.contains("A lease expired"), "{said}");
 }
 
 /// The server's interval decides when spectators learn of further games.
@@ -254,6 +254,91 @@ fn a_lost_lease_is_not_renewed_again() {
     thread::sleep(Duration::from_millis(500));
     let said = worker.stop();
     assert_eq!(said.matches("A lease ended before its games").count(), 1, "{said}");
+}
+
+fn forget_leases(request: &Request) -> Option<Problem> {
+    let is_of_lease = request.path.ends_with("renewal") || request.path.contains("/games/");
+    is_of_lease.then(|| Problem::new(Code::NotFound, "there is no such lease"))
+}
+
+/// The server was restored from an older backup: a resumed lease is tried before it is played on,
+/// and its games are kept.
+#[test]
+fn a_resumed_lease_that_the_server_does_not_know_is_not_played_on() {
+    let coordinator = Coordinator::new(header(4000), 10_000, 10_000);
+    let [state, later] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    worker.said.wait_for(|snapshot| snapshot.games > 3);
+    wait_until(|| lease_of(state.path()).is_some_and(|(_, lease)| !lease.games.is_empty()));
+    let (path, _) = lease_of(state.path()).unwrap();
+    // As after a crash.
+    fs::create_dir(later.path().join("spool")).unwrap();
+    fs::copy(&path, later.path().join("spool").join(path.file_name().unwrap())).unwrap();
+    worker.stop();
+    coordinator.state().refuse = Some(forget_leases);
+    let accepted = coordinator.state().accepted.len();
+    let worker = Worker::start_with(&coordinator.url(), later.path(), clock(), |settings| settings.leases = Some(1));
+    worker.said.wait_for(|snapshot| snapshot.refused > 0);
+    let said = worker.stop();
+    assert!(said.contains("A lease is over; its finished games are submitted: "), "{said}");
+    assert_eq!(coordinator.state().accepted.len(), accepted);
+    assert!(fs::read_dir(later.path().join("refused")).unwrap().count() > 1);
+}
+
+/// The server would refuse the games of another account for good.
+#[test]
+fn results_of_another_account_wait_for_it() {
+    let coordinator = Coordinator::new(header(200), 8, 4);
+    coordinator.state().refuse = Some(reject_uploads);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    worker.said.wait_for(|snapshot| snapshot.games == 8);
+    worker.stop();
+    coordinator.state().refuse = None;
+    coordinator.state().account = "bob";
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    worker.said.wait_for(|snapshot| snapshot.reason.as_deref().is_some_and(|why| why.contains("nothing to play")));
+    let said = worker.stop();
+    assert_eq!(said.matches("A result waits for another account, ann.").count(), 2, "{said}");
+    assert!(coordinator.state().accepted.is_empty());
+    coordinator.state().account = "ann";
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    coordinator.wait_for(8);
+    worker.finish();
+    coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 8));
+}
+
+/// A clock whose machine can sleep: then only the wall clock runs.
+#[derive(Default)]
+struct SleepingClock {
+    clock: client::SystemClock,
+    slept: std::sync::Mutex<Duration>,
+}
+
+impl client::Clock for SleepingClock {
+    fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    fn since_1970(&self) -> Duration {
+        self.clock.since_1970() + *self.slept.lock().unwrap()
+    }
+}
+
+#[test]
+fn a_lease_that_expires_while_the_machine_sleeps_is_submitted() {
+    let coordinator = Coordinator::new(header(4000), 10_000, 10_000);
+    let state = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SleepingClock::default());
+    let worker = Worker::start_with(&coordinator.url(), state.path(), clock.clone(), |settings| {
+        settings.leases = Some(1);
+    });
+    worker.said.wait_for(|snapshot| snapshot.games > 1);
+    *clock.slept.lock().unwrap() = Duration::from_mins(20);
+    let said = worker.said.clone();
+    worker.end();
+    assert!(said.lines().contains("1 lease expired while this machine slept"), "{}", said.lines());
+    assert!(coordinator.state().accepted.len() as u64 >= 2);
 }
 
 fn time_of_day(seconds: u64) -> String {

@@ -292,7 +292,7 @@ fn a_worker_that_is_stopped_twice_does_not_wait_for_the_server() {
     worker.signal("TERM");
     assert_eq!(worker.end(), Some(0));
     let log = log_of(state.path());
-    assert!(log.contains("The server is not waited for.") && log.contains("wait on disk"), "{log}");
+    assert!(log.contains("The server is not waited for.") && log.contains(" on disk, and "), "{log}");
 }
 
 #[test]

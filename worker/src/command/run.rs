@@ -19,7 +19,7 @@ use crate::{
     priority::YieldingSession,
     selftest,
     sentence::sentence,
-    settings::{File, Flags, Settings},
+    settings::{Flags, Settings},
     spool::SystemDisk,
     state::Folder,
     supervisor::{self, End, Parts, Screen},
@@ -100,8 +100,7 @@ impl Arguments {
             Ok(settings) => return Ok(settings),
             Err(error) => missing(error)?,
         }
-        let path = self.flags.config_path()?;
-        let known = File::read(&path).with_context(|| path.display().to_string())?;
+        let (path, known) = self.flags.file()?;
         configure::ask(&known, &self.flags, &path, out)?;
         Settings::new(&self.flags)
     }

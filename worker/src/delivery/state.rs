@@ -1,12 +1,15 @@
 //! State of the delivery.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use client::Clock;
 use protocol::api::work::{FailureKind, Notice};
 
 use super::receipts::Receipts;
-use crate::{monitor::Monitor, sentence::sentence, status::Messages};
+use crate::{messages::Messages, monitor::Monitor, sentence::sentence};
+
+/// A write or sync that takes longer is shown.
+const MAX_WRITE_SECONDS: u64 = 10;
 
 /// The delivery, as its threads share it.
 pub(crate) struct Delivery {
@@ -19,8 +22,10 @@ pub(crate) struct Delivery {
 pub(crate) struct DeliveryState {
     /// Names of the closed leases that the server has not acknowledged.
     pub(crate) waiting: BTreeSet<String>,
-    /// Why finished games or results cannot be written. Until then no lease is requested.
-    pub(crate) disk_error: Option<String>,
+    /// Why finished games or results cannot be written.
+    disk_error: Option<String>,
+    /// Begin of the write or sync that is under way.
+    writing_since: Option<Duration>,
     /// Why results cannot be sent.
     pub(crate) send_error: Option<String>,
     /// Why leases cannot be renewed.
@@ -53,13 +58,20 @@ pub(crate) struct Figures {
 }
 
 impl DeliveryState {
-    pub(crate) fn figures(&self) -> Figures {
+    /// Returns what is wrong with the disk. Until it is mended no lease is requested.
+    pub(crate) fn disk_problem(&self, now: Duration) -> Option<String> {
+        let busy = self.writing_since.map_or(0, |since| now.saturating_sub(since).as_secs());
+        let hangs = || format!("The disk has been writing finished games for {busy} s.");
+        self.disk_error.clone().or_else(|| (busy >= MAX_WRITE_SECONDS).then(hangs))
+    }
+
+    pub(crate) fn figures(&self, now: Duration) -> Figures {
         let errors: Vec<_> = self.send_error.iter().chain(&self.renewal_error).cloned().collect();
         Figures {
             waiting: self.waiting.len(),
             accepted: self.receipts.accepted,
             refused: self.receipts.refused,
-            disk_error: self.disk_error.clone(),
+            disk_error: self.disk_problem(now),
             send_error: (!errors.is_empty()).then(|| errors.join(" ")),
         }
     }
@@ -92,6 +104,15 @@ impl Delivery {
         if self.read(|state| state.disk_error != error) {
             self.monitor.update(|state| state.disk_error = error);
         }
+    }
+
+    /// Runs a write or sync, which the status shows if it takes long.
+    pub(super) fn write<R>(&self, write: impl FnOnce() -> R) -> R {
+        let now = self.monitor.clock().now();
+        self.monitor.update(|state| state.writing_since = Some(now));
+        let result = write();
+        self.monitor.update(|state| state.writing_since = None);
+        result
     }
 
     pub(crate) fn set_renewal_error(&self, error: Option<String>) {

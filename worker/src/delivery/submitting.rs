@@ -1,6 +1,12 @@
 //! Submission of one lease: a shard for each gapless run of games, then the release of the rest.
 
-use std::{collections::BTreeMap, io, ops::Range, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    ops::Range,
+    sync::Arc,
+    time::Duration,
+};
 
 use client::{Client, Error};
 use protocol::api::problem::Code;
@@ -10,8 +16,9 @@ use super::{
     state::Delivery,
 };
 use crate::{
+    identity::{Identity, left_alone},
     sentence::sentence,
-    spool::{Contents, DAMAGED, Record, Refused, SavedLease, Spool, SpoolFile, State},
+    spool::{Contents, DAMAGED, SavedLease, Spool},
 };
 
 /// Minimum interval of retries after errors that only people can mend.
@@ -28,9 +35,9 @@ pub(super) struct Failure {
 }
 
 impl From<io::Error> for Failure {
+    /// An error of one file.
     fn from(error: io::Error) -> Self {
-        let why = sentence(format!("The spool cannot be read or written: {error}"));
-        Self { why, retry_after: None, is_alone: false }
+        Self { why: sentence(format!("A result waits: {error}")), retry_after: None, is_alone: true }
     }
 }
 
@@ -38,28 +45,45 @@ impl From<io::Error> for Failure {
 pub(crate) struct Submitter {
     client: Client,
     spool: Spool,
-    refused: Refused,
+    identity: Arc<Identity>,
     delivery: Arc<Delivery>,
     /// Number of rejections of submissions that may have been damaged in transit.
     attempts: BTreeMap<(String, u64), u32>,
+    /// First games of the submissions that the server has answered for. A full disk need not hold
+    /// them: after a restart the same bytes are submitted again.
+    settled: BTreeSet<(String, u64)>,
 }
 
+/// The release of a lease, as the first game of a submission.
+const RELEASE: u64 = u64::MAX;
+
 impl Submitter {
-    pub(crate) const fn new(client: Client, spool: Spool, refused: Refused, delivery: Arc<Delivery>) -> Self {
-        Self { client, spool, refused, delivery, attempts: BTreeMap::new() }
+    pub(crate) const fn new(client: Client, spool: Spool, identity: Arc<Identity>, delivery: Arc<Delivery>) -> Self {
+        Self { client, spool, identity, delivery, attempts: BTreeMap::new(), settled: BTreeSet::new() }
     }
 
     /// Submits what is left of a lease and removes it. The release is last: the server gives all
-    /// games that it has not received by then to others.
+    /// games that it has not received by then to others. Nothing is written to its file.
     pub(super) fn submit(&mut self, name: &str) -> Result<(), Failure> {
-        let (mut file, contents) = self.spool.append(name)?;
-        let (Some(saved), true) = (&contents.lease, contents.state() >= Some(State::Open)) else {
-            self.reject(name, 0, &[], DAMAGED)?;
-            return Ok(self.spool.remove(name)?);
+        let (contents, extent) = self.spool.read(name)?;
+        if extent.is_foreign {
+            self.delivery.messages().log(self.spool.left_for_another_version(name));
+            return Ok(());
+        }
+        let Some(saved) = &contents.lease else {
+            self.delivery.messages().log(self.spool.refuse(name, DAMAGED)?);
+            return Ok(());
         };
+        if let Some(owner) = self.identity.owner_of(saved).map_err(|error| waits(&error))? {
+            self.delivery.messages().log(left_alone(&owner, true));
+            return Ok(());
+        }
         let mut failed = None;
         for run in contents.runs().into_iter().filter(|run| !contents.settled.contains(&run.start)) {
-            if let Err(failure) = self.submit_run(name, &contents, saved, &run, &mut file) {
+            if self.settled.contains(&(name.to_owned(), run.start)) {
+                continue;
+            }
+            if let Err(failure) = self.submit_run(name, &contents, saved, &run) {
                 let is_alone = failure.is_alone;
                 failed = Some(failure);
                 if !is_alone {
@@ -72,8 +96,10 @@ impl Submitter {
             (None, Some(from)) => self.release(name, saved, from)?,
             (None, None) => {}
         }
+        self.spool.remove(name)?;
         self.attempts.retain(|(lease, _), _| lease != name);
-        Ok(self.spool.remove(name)?)
+        self.settled.retain(|(lease, _)| lease != name);
+        Ok(())
     }
 
     fn submit_run(
@@ -82,7 +108,6 @@ impl Submitter {
         contents: &Contents,
         saved: &SavedLease,
         run: &Range<u64>,
-        file: &mut SpoolFile,
     ) -> Result<(), Failure> {
         let games = run.end - run.start;
         match contents.shard(run) {
@@ -102,17 +127,20 @@ impl Submitter {
                 self.reject(&format!("{name}-{}", run.start), games, &bytes, &error.to_string())?;
             }
         }
-        // Without a sync: if it is lost, the same bytes are submitted again.
-        Ok(file.append(&Record::Settled(run.start).to_bytes()?)?)
+        self.settled.insert((name.to_owned(), run.start));
+        Ok(())
     }
 
     fn release(&mut self, name: &str, saved: &SavedLease, from: u64) -> Result<(), Failure> {
+        let release = (name.to_owned(), RELEASE);
         // An expired lease needs no release.
-        if self.delivery.monitor().clock().since_1970().as_secs() >= saved.until {
-            return Ok(());
+        let is_expired = self.delivery.monitor().clock().since_1970().as_secs() >= saved.until;
+        if !is_expired && !self.settled.contains(&release) {
+            // A rejected release is done: the lease is over.
+            self.client.release(&saved.lease.token, from).or_else(|error| self.check(name, RELEASE, &error))?;
+            self.settled.insert(release);
         }
-        // A rejected release is done: the lease is over.
-        self.client.release(&saved.lease.token, from).or_else(|error| self.check(name, u64::MAX, &error))
+        Ok(())
     }
 
     /// Returns the failure if the submission is to be retried.
@@ -120,7 +148,7 @@ impl Submitter {
         let attempts = self.attempts.entry((name.to_owned(), first)).or_default();
         let decision = retry_decision(error, *attempts);
         *attempts += 1;
-        let why = sentence(format!("Results wait: {error}"));
+        let Failure { why, .. } = waits(error);
         match decision {
             RetryDecision::Reject => Ok(()),
             RetryDecision::NeedsOperator => {
@@ -138,8 +166,14 @@ impl Submitter {
     }
 
     fn reject(&self, name: &str, games: u64, bytes: &[u8], reason: &str) -> io::Result<()> {
-        self.refused.put(name, bytes, reason)?;
+        self.spool.refused().put(name, bytes, reason)?;
         self.delivery.note_refused(name, games, reason);
         Ok(())
     }
+}
+
+/// The failure of a request that is to be retried.
+fn waits(error: &Error) -> Failure {
+    let why = sentence(format!("Results wait: {error}"));
+    Failure { why, retry_after: error.retry_after(), is_alone: false }
 }

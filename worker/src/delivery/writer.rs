@@ -42,6 +42,8 @@ pub(crate) struct Writer {
     synced_at: Duration,
     /// Time of the next attempt after an error.
     retry_at: Option<Duration>,
+    write_error: Option<String>,
+    sync_error: Option<String>,
 }
 
 struct OpenLease {
@@ -65,6 +67,8 @@ impl Writer {
             written_at: None,
             synced_at,
             retry_at: None,
+            write_error: None,
+            sync_error: None,
         }
     }
 
@@ -128,10 +132,9 @@ impl Writer {
         }
         if now >= self.synced_at + SYNC_INTERVAL {
             self.synced_at = now;
-            for lease in self.leases.values_mut().filter(|lease| lease.is_dirty) {
-                lease.is_dirty = lease.file.sync().is_err();
-            }
+            self.sync_all();
         }
+        self.delivery.set_disk_error(self.write_error.clone().or_else(|| self.sync_error.clone()));
         let unclosed = self.leases.values().filter(|lease| lease.is_closing).count();
         for answer in self.flushes.drain(..) {
             // The supervisor may have ended.
@@ -139,11 +142,22 @@ impl Writer {
         }
     }
 
+    /// Syncs open leases. A failed one is repeated at the next sync.
+    fn sync_all(&mut self) {
+        self.sync_error = None;
+        for lease in self.leases.values_mut().filter(|lease| lease.is_dirty) {
+            match self.delivery.write(|| lease.file.sync()) {
+                Ok(()) => lease.is_dirty = false,
+                Err(error) => self.sync_error = Some(sentence(format!("Finished games cannot be written: {error}"))),
+            }
+        }
+    }
+
     fn write_all(&mut self, now: Duration) {
         let mut error = None;
         for lease in self.leases.values_mut().filter(|lease| !lease.unwritten.is_empty()) {
             self.written_at = Some(now);
-            match lease.write() {
+            match self.delivery.write(|| lease.write()) {
                 Ok(()) => {}
                 Err(failed) if lease.is_closing => error = Some(format!("A result cannot be written: {failed}")),
                 Err(failed) => error = error.or(Some(format!("Finished games cannot be written: {failed}"))),
@@ -152,7 +166,8 @@ impl Writer {
         let closing = self.leases.iter().filter(|(_, lease)| lease.is_closing && lease.unwritten.is_empty());
         let closing: Vec<_> = closing.map(|(name, _)| name.clone()).collect();
         for name in closing {
-            if let Some(Err(failed)) = self.leases.get(&name).map(|lease| lease.file.sync()) {
+            let sync = |lease: &mut OpenLease| self.delivery.write(|| lease.file.sync());
+            if let Some(Err(failed)) = self.leases.get_mut(&name).map(sync) {
                 error = Some(format!("A result cannot be written: {failed}"));
             } else {
                 self.leases.remove(&name);
@@ -160,7 +175,7 @@ impl Writer {
             }
         }
         self.retry_at = error.as_ref().map(|_| now + RETRY_INTERVAL);
-        self.delivery.set_disk_error(error.map(sentence));
+        self.write_error = error.map(sentence);
     }
 }
 
@@ -239,8 +254,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let disk = Arc::new(CountingDisk::default());
         let spool = Spool::open(folder.path(), disk.clone()).unwrap().0;
-        let file = spool.ask("name").unwrap();
-        spool.grant("name").unwrap();
+        let mut file = spool.ask("name").unwrap();
+        spool.grant("name", &mut file).unwrap();
         let clock = Arc::new(StillClock::default());
         let delivery = Arc::new(Delivery::new(clock.clone(), Arc::default()));
         let mut writer = Writer::new(mpsc::channel().1, Arc::clone(&delivery), clock.clone());
@@ -254,10 +269,10 @@ mod tests {
             writer.add(game(number));
             writer.write();
         }
-        assert_eq!((so_far(), spool.read("name").unwrap().games.len()), ((1, 0), 1));
+        assert_eq!((so_far(), spool.read("name").unwrap().0.games.len()), ((1, 0), 1));
         clock.advance(WRITE_INTERVAL);
         writer.write();
-        assert_eq!((so_far(), spool.read("name").unwrap().games.len()), ((2, 0), 50));
+        assert_eq!((so_far(), spool.read("name").unwrap().0.games.len()), ((2, 0), 50));
         clock.advance(SYNC_INTERVAL);
         writer.write();
         assert_eq!(so_far(), (2, 1));
@@ -266,14 +281,14 @@ mod tests {
         writer.add(game(50));
         writer.add(Change::Close { name: name() });
         writer.write();
-        assert!(delivery.read(|state| state.waiting.is_empty() && state.disk_error.is_some()));
+        assert!(delivery.read(|state| state.waiting.is_empty() && state.disk_problem(clock.now()).is_some()));
         disk.fails.store(false, Relaxed);
         clock.advance(RETRY_INTERVAL);
         let synced = so_far().1;
         writer.write();
-        assert!(delivery.read(|state| state.waiting.contains("name") && state.disk_error.is_none()));
+        assert!(delivery.read(|state| state.waiting.contains("name") && state.disk_problem(clock.now()).is_none()));
         assert!(so_far().1 > synced);
-        let contents = spool.read("name").unwrap();
+        let contents = spool.read("name").unwrap().0;
         assert!(contents.is_closed && contents.games.len() == 51);
     }
 }

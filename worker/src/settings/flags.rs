@@ -44,7 +44,7 @@ pub struct Flags {
     #[arg(long, value_name = "DIR", env = "CHUHE_STATE", hide_env_values = true)]
     pub state: Option<PathBuf>,
     /// Exit after this number of leases
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = |text: &str| limits::leases().parse(text))]
     pub leases: Option<u64>,
 }
 

@@ -21,6 +21,11 @@ pub(crate) fn memory() -> Limits {
     Limits { range: MIN_MEBIBYTES..=total, reason: "from what one game needs to all memory of this machine" }
 }
 
+/// The limits of the number of leases.
+pub(crate) fn leases() -> Limits {
+    Limits { range: 1..=u64::from(u32::MAX), reason: "without `--leases` it plays on" }
+}
+
 pub(crate) fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }

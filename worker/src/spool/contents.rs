@@ -29,16 +29,40 @@ pub struct Contents {
     pub settled: BTreeSet<u64>,
 }
 
+/// How much of a file could be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Length in bytes without a torn write at the end. Others are appended here.
+    pub length: u64,
+    /// Number of damaged places.
+    pub damaged: usize,
+    /// Another version wrote some of its records.
+    pub is_foreign: bool,
+}
+
 impl Contents {
-    /// Adds up the whole records of a file; returns also their length in bytes.
+    /// Adds up the whole records of a file. Records behind a damaged one are found by their checks.
     #[must_use]
-    pub fn read(bytes: &[u8]) -> (Self, u64) {
-        let (mut contents, mut rest) = (Self::default(), bytes);
-        while let Some((record, after)) = Record::split(rest) {
-            contents.add(record);
-            rest = after;
+    pub fn read(bytes: &[u8]) -> (Self, Extent) {
+        let (mut contents, mut extent, mut rest) = (Self::default(), Extent::default(), bytes);
+        while !rest.is_empty() {
+            if let Some((record, after)) = Record::frame(rest) {
+                match Record::parse(record) {
+                    Some(record) => contents.add(record),
+                    None => extent.is_foreign = true,
+                }
+                rest = after;
+                continue;
+            }
+            let next = (1..rest.len()).find(|place| Record::frame(&rest[*place..]).is_some());
+            if next.is_none() && Record::is_cut(rest) {
+                break;
+            }
+            extent.damaged += 1;
+            rest = next.map_or(&[], |place| &rest[place..]);
         }
-        (contents, (bytes.len() - rest.len()) as u64)
+        extent.length = (bytes.len() - rest.len()) as u64;
+        (contents, extent)
     }
 
     fn add(&mut self, record: Record) {
@@ -55,6 +79,8 @@ impl Contents {
             }
             Record::Closed => self.is_closed = true,
             Record::Settled(first) => {
+                // The record of the end may be damaged.
+                self.is_closed = true;
                 self.settled.insert(first);
             }
         }

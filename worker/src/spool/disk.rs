@@ -3,7 +3,10 @@
 use std::{
     fs::File,
     io::{self, Write as _},
+    path::Path,
 };
+
+use crate::state::sync_folder_of;
 
 /// A disk.
 pub trait Disk: Send + Sync {
@@ -23,6 +26,15 @@ pub trait Disk: Send + Sync {
     /// If the disk fails.
     fn sync(&self, file: &File) -> io::Result<()> {
         file.sync_data()
+    }
+
+    /// Makes the name of a file durable.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    fn sync_folder_of(&self, path: &Path) -> io::Result<()> {
+        sync_folder_of(path)
     }
 }
 

@@ -9,15 +9,22 @@ use std::{
 use dataset::AtomicFile;
 
 use super::{
-    contents::Contents,
+    contents::{Contents, Extent},
     disk::Disk,
     file::SpoolFile,
     record::{Record, State},
-    takeover,
+    refused::Refused,
+    takeover::{self, DAMAGED},
 };
-use crate::state::{self, sync_folder_of};
+use crate::{
+    sentence::sentence,
+    state::{self, at},
+};
 
 const EXTENSION: &str = ".lease";
+
+/// The end of the name of an unreadable lease, as an earlier version left it.
+const DAMAGED_EXTENSION: &str = ".damaged";
 
 /// The spool of a state folder.
 #[derive(Clone)]
@@ -25,23 +32,34 @@ pub struct Spool {
     folder: PathBuf,
     asking: PathBuf,
     disk: Arc<dyn Disk>,
+    refused: Refused,
 }
 
 impl Spool {
-    /// Opens the spool and takes over the files of earlier versions. Returns also the names of the
-    /// damaged ones, which are in `refused` now.
+    /// Opens the spool and takes over the files of earlier versions. Returns also a sentence about
+    /// each file that cannot be used and is in `refused` now.
     ///
     /// # Errors
     ///
     /// If the folder cannot be read or written.
     pub fn open(root: &Path, disk: Arc<dyn Disk>) -> io::Result<(Self, Vec<String>)> {
-        let spool = Self { folder: root.join("spool"), asking: root.join("asking"), disk };
-        fs::create_dir_all(&spool.folder)?;
+        let refused = Refused::open(root)?;
+        let spool = Self { folder: root.join("spool"), asking: root.join("asking"), disk, refused };
+        at(&spool.folder, fs::create_dir_all(&spool.folder))?;
         state::sweep(&spool.folder)?;
-        let damaged =
-            takeover::run(root, |name, records| spool.put(name, records), |nonce| spool.ask(nonce).map(drop))?;
-        spool.restore_request()?;
-        Ok((spool, damaged))
+        let ask = |nonce: &str| spool.ask(nonce).map(drop);
+        let mut kept = takeover::run(root, &spool.refused, |name, records| spool.put(name, records), ask)?;
+        kept.extend(spool.restore_request()?);
+        for name in state::names(&spool.folder, DAMAGED_EXTENSION)? {
+            kept.push(spool.refused.take(&spool.folder.join(format!("{name}{DAMAGED_EXTENSION}")), DAMAGED)?);
+        }
+        Ok((spool, kept))
+    }
+
+    /// Returns the folder of results that the server will never accept.
+    #[must_use]
+    pub const fn refused(&self) -> &Refused {
+        &self.refused
     }
 
     /// Returns the names of all leases, sorted.
@@ -58,8 +76,9 @@ impl Spool {
     /// # Errors
     ///
     /// If it cannot be read.
-    pub fn read(&self, name: &str) -> io::Result<Contents> {
-        Ok(Contents::read(&fs::read(self.path(name))?).0)
+    pub fn read(&self, name: &str) -> io::Result<(Contents, Extent)> {
+        let path = self.path(name);
+        Ok(Contents::read(&at(&path, fs::read(&path))?))
     }
 
     /// Opens a lease's file for appending.
@@ -93,13 +112,19 @@ impl Spool {
         state::remove(&self.path(name))
     }
 
-    /// Sets an unreadable file aside; its name then ends in `.damaged`.
+    /// Moves a lease's file to `refused`, untouched; returns a sentence about it.
     ///
     /// # Errors
     ///
     /// If the disk fails.
-    pub fn set_aside(&self, name: &str) -> io::Result<()> {
-        fs::rename(self.path(name), self.path(name).with_extension("damaged"))
+    pub fn refuse(&self, name: &str, reason: &str) -> io::Result<String> {
+        self.refused.take(&self.path(name), reason)
+    }
+
+    /// Says that a lease's file stays as it is for the version that wrote it.
+    pub(crate) fn left_for_another_version(&self, name: &str) -> String {
+        let path = self.path(name);
+        sentence(format!("`{}` holds records of another version of this program, and is left for that", path.display()))
     }
 
     /// Stores the nonce of a request durably.
@@ -134,30 +159,45 @@ impl Spool {
         if self.asking.exists() { state::remove(&self.asking) } else { Ok(()) }
     }
 
-    /// Turns the request into the lease that its file holds by now. The name is durable afterwards,
-    /// since the next request replaces the old name.
+    /// Turns the request into the lease that its file holds by now. The name is durable after the
+    /// file's next sync.
     ///
     /// # Errors
     ///
-    /// If the disk fails.
-    pub fn grant(&self, name: &str) -> io::Result<()> {
-        fs::rename(&self.asking, self.path(name))?;
-        sync_folder_of(&self.path(name))
+    /// If the disk fails; the request then stays one.
+    pub fn grant(&self, name: &str, file: &mut SpoolFile) -> io::Result<()> {
+        let path = self.path(name);
+        at(&path, fs::rename(&self.asking, &path))?;
+        file.renamed(&path);
+        Ok(())
     }
 
     /// Restores the request after a crash: a file with a lease is granted, and one without a whole
-    /// record was never sent.
-    fn restore_request(&self) -> io::Result<()> {
+    /// record was never sent. Returns a sentence about an obstacle.
+    fn restore_request(&self) -> io::Result<Option<String>> {
+        if self.asking.is_dir() {
+            return self.refused.take(&self.asking, "a file is expected there").map(Some);
+        }
         let contents = match fs::read(&self.asking) {
             Ok(bytes) => Contents::read(&bytes).0,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return at(&self.asking, Err(error)),
         };
         match (contents.state(), contents.nonce) {
-            (Some(State::Asked), _) => Ok(()),
-            (Some(_), Some(name)) if !self.path(&name).exists() => self.grant(&name),
-            _ => self.cancel_request(),
+            (Some(State::Asked), _) => {}
+            (Some(_), Some(name)) if !self.path(&name).exists() => {
+                let (mut file, _) = SpoolFile::open(&self.asking, Arc::clone(&self.disk))?;
+                self.grant(&name, &mut file)?;
+                file.sync()?;
+            }
+            _ => self.cancel_request()?,
         }
+        Ok(None)
+    }
+
+    /// Returns the path of the request.
+    pub(crate) fn asking(&self) -> &Path {
+        &self.asking
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -4,7 +4,8 @@
 //! length (4) | check (8) | kind (1) | content
 //! ```
 //!
-//! The length counts kind and content. The check is the first bytes of their SHA-256.
+//! The length counts kind and content. The check is the first bytes of their SHA-256. A record with
+//! the right check and an unknown kind or content was written by another version.
 
 use std::io;
 
@@ -19,6 +20,9 @@ const CHECKSUM_BYTES: usize = 8;
 pub struct SavedLease {
     /// Address of the server that granted it.
     pub server: String,
+    /// Account to which it was granted; none if an earlier version saved it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
     /// Expiry by this machine's clock, in seconds since 1970.
     pub until: u64,
     /// The lease as granted.
@@ -38,7 +42,8 @@ pub enum Record {
     Renewed(u64),
     /// No game follows.
     Closed,
-    /// The games from this number on were acknowledged or rejected by the server.
+    /// The games from this number on were acknowledged or rejected by the server. Only earlier
+    /// versions wrote it.
     Settled(u64),
 }
 
@@ -73,18 +78,32 @@ impl Record {
         Ok([&(rest.len() as u32).to_le_bytes()[..], &check.as_bytes()[..CHECKSUM_BYTES], &rest].concat())
     }
 
-    /// Splits the first whole record off; none if it is cut or damaged.
+    /// Splits the first record off; none if it is cut, damaged or unknown.
     #[must_use]
     pub fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (rest, after) = Self::frame(bytes)?;
+        Some((Self::parse(rest)?, after))
+    }
+
+    /// Splits kind and content of the first record off; none if it is cut or damaged.
+    pub(super) fn frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
         let (length, bytes) = bytes.split_first_chunk::<4>()?;
         let (check, bytes) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
         let (rest, after) = bytes.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        if Digest::of(rest).as_bytes()[..CHECKSUM_BYTES] != check[..] {
-            return None;
-        }
+        (!rest.is_empty() && Digest::of(rest).as_bytes()[..CHECKSUM_BYTES] == check[..]).then_some((rest, after))
+    }
+
+    /// Returns whether a record begins here and ends after these bytes, as after a torn write.
+    pub(super) fn is_cut(bytes: &[u8]) -> bool {
+        let Some((length, rest)) = bytes.split_first_chunk::<4>() else { return true };
+        rest.len().saturating_sub(CHECKSUM_BYTES) < u32::from_le_bytes(*length) as usize
+    }
+
+    /// Parses kind and content; none if another version wrote them.
+    pub(super) fn parse(rest: &[u8]) -> Option<Self> {
         let (kind, content) = rest.split_first()?;
         let number = || content.try_into().ok().map(u64::from_le_bytes);
-        let record = match kind {
+        Some(match kind {
             b'A' => Self::Asked(String::from_utf8(content.to_vec()).ok()?),
             b'L' => Self::Lease(serde_json::from_slice(content).ok()?),
             b'G' => {
@@ -95,8 +114,7 @@ impl Record {
             b'C' => Self::Closed,
             b'S' => Self::Settled(number()?),
             _ => return None,
-        };
-        Some((record, after))
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 //! These had a file for each lease (`leases/NAME.lease`), one for its games (`leases/NAME.games`),
 //! and one for each submission (`outbox/NAME-FIRST.result`). A lease's files become one file of the
 //! spool. Then they are removed, so each is taken over once. After a crash the rest is repeated.
+//! Files that cannot be read completely are moved to `refused`.
 
 use std::{collections::BTreeMap, fs, io, ops::Range, path::Path};
 
@@ -14,7 +15,10 @@ use super::{
     record::{Record, SavedLease, encode_game},
     refused::Refused,
 };
-use crate::state;
+use crate::{
+    sentence::sentence,
+    state::{self, at},
+};
 
 /// Reason for a refusal.
 pub(crate) const DAMAGED: &str = "the file was damaged on this disk";
@@ -71,62 +75,78 @@ impl Found {
     }
 }
 
-/// Moves all leases to the spool by `put`, and the nonce of a request by `ask`. Returns the names
-/// of damaged submissions, which are in `refused` now.
+/// Moves all leases to the spool by `put`, and the nonce of a request by `ask`. Returns a sentence
+/// about each file that cannot be used and is in `refused` now.
 pub(super) fn run(
     root: &Path,
+    refused: &Refused,
     put: impl Fn(&str, &[Record]) -> io::Result<()>,
     ask: impl Fn(&str) -> io::Result<()>,
 ) -> io::Result<Vec<String>> {
-    let mut damaged = Vec::new();
-    let nonce = fs::read_to_string(root.join("asking")).unwrap_or_default();
-    if is_nonce(&nonce) {
+    let asking = root.join("asking");
+    let nonce = if asking.is_dir() { Vec::new() } else { read_if_exists(&asking)?.unwrap_or_default() };
+    // Requests of this version are records.
+    if let Some(nonce) = String::from_utf8(nonce).ok().filter(|nonce| is_nonce(nonce)) {
         if root.join(format!("leases/{nonce}.lease")).exists() {
-            state::remove(&root.join("asking"))?;
+            state::remove(&asking)?;
         } else {
             ask(&nonce)?;
         }
     }
     let (leases, outbox) = (root.join("leases"), root.join("outbox"));
     let mut found = BTreeMap::<String, Found>::new();
-    let old_leases = names(&leases, ".lease")?;
-    for name in &old_leases {
-        // A damaged file is one of a broken disk; the server's lease expires by itself.
-        let Ok(lease) = serde_json::from_slice::<OldLease>(&fs::read(leases.join(format!("{name}.lease")))?) else {
-            continue;
-        };
-        let games = fs::read(leases.join(format!("{name}.games"))).unwrap_or_default();
-        let entry = found.entry(name.clone()).or_default();
-        journalled(&games, &mut entry.games)?;
+    let (mut kept, mut done) = (Vec::new(), Vec::new());
+    for name in names(&leases, ".lease")? {
+        let (path, journal) = (leases.join(format!("{name}.lease")), leases.join(format!("{name}.games")));
+        // A damaged file is one of a broken disk; it is kept with its games below.
+        let Ok(lease) = serde_json::from_slice::<OldLease>(&at(&path, fs::read(&path))?) else { continue };
+        let entry = found.entry(name).or_default();
         entry.lease = Some(lease);
-    }
-    let submissions = names(&outbox, ".result")?;
-    for submission in &submissions {
-        let bytes = fs::read(outbox.join(format!("{submission}.result")))?;
-        let name = submission.rsplit_once('-').map_or(submission.as_str(), |(name, _)| name);
-        if add_submission(&bytes, found.entry(name.to_owned()).or_default())?.is_none() {
-            Refused::open(root)?.put(submission, &bytes, DAMAGED)?;
-            damaged.push(submission.clone());
+        done.push(path);
+        if let Some(games) = read_if_exists(&journal)?
+            && journalled(&games, &mut entry.games)?
+        {
+            done.push(journal);
         }
+    }
+    for submission in names(&outbox, ".result")? {
+        let path = outbox.join(format!("{submission}.result"));
+        let bytes = at(&path, fs::read(&path))?;
+        let name = submission.rsplit_once('-').map_or(&*submission, |(name, _)| name);
+        if add_submission(&bytes, found.entry(name.to_owned()).or_default())?.is_none() {
+            refused.put(&submission, &bytes, DAMAGED)?;
+            let message = format!("A result cannot be sent, and lies in `refused/{submission}.chuhe`: {DAMAGED}");
+            kept.push(sentence(message));
+        }
+        done.push(path);
     }
     for (name, found) in found {
         if let Some(records) = found.into_records() {
             put(&name, &records)?;
         }
     }
-    for submission in submissions {
-        fs::remove_file(outbox.join(format!("{submission}.result")))?;
-    }
-    for name in old_leases {
-        fs::remove_file(leases.join(format!("{name}.lease")))?;
-    }
-    for folder in [leases, outbox] {
-        if folder.is_dir() {
-            // What is left are journals without a lease, and partial files.
-            fs::remove_dir_all(folder)?;
+    // A lease last: without it, the next start would find a journal alone.
+    done.sort();
+    done.iter().try_for_each(|path| at(path, fs::remove_file(path)))?;
+    for folder in [leases, outbox].iter().filter(|folder| folder.is_dir()) {
+        state::sweep(folder)?;
+        let entries = at(folder, fs::read_dir(folder))?.map(|entry| Ok(at(folder, entry)?.path()));
+        let mut left: Vec<_> = entries.collect::<io::Result<_>>()?;
+        left.sort();
+        for path in left {
+            kept.push(refused.take(&path, "no lease of an earlier version can be read from it")?);
         }
+        at(folder, fs::remove_dir(folder))?;
     }
-    Ok(damaged)
+    Ok(kept)
+}
+
+/// Reads a file; none if there is none.
+fn read_if_exists(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => at(path, read.map(Some)),
+    }
 }
 
 fn names(folder: &Path, extension: &str) -> io::Result<Vec<String>> {
@@ -134,17 +154,20 @@ fn names(folder: &Path, extension: &str) -> io::Result<Vec<String>> {
 }
 
 /// Adds the games of a journal: each entry is a length, a check of eight bytes, and a shard.
-fn journalled(mut bytes: &[u8], games: &mut BTreeMap<u64, Vec<u8>>) -> io::Result<()> {
+/// Returns whether all were read but a torn one at the end.
+fn journalled(mut bytes: &[u8], games: &mut BTreeMap<u64, Vec<u8>>) -> io::Result<bool> {
     while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
         let Some((check, rest)) = rest.split_first_chunk::<8>() else { break };
         let Some((shard, rest)) = rest.split_at_checked(u32::from_le_bytes(*length) as usize) else { break };
         if Digest::of(shard).as_bytes()[..8] != check[..] {
-            break;
+            return Ok(false);
         }
-        add_games(shard, games)?;
+        if add_games(shard, games)?.is_none() {
+            return Ok(false);
+        }
         bytes = rest;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Adds the games of a shard; returns its lease as far as it tells.
@@ -176,7 +199,7 @@ fn add_submission(bytes: &[u8], found: &mut Found) -> io::Result<Option<()>> {
     if let Some(known) = &found.submitted {
         extend(&mut lease, known.lease.numbers());
     }
-    found.submitted = Some(SavedLease { server, until, lease });
+    found.submitted = Some(SavedLease { server, account: None, until, lease });
     Ok(Some(()))
 }
 

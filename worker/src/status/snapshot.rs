@@ -123,7 +123,7 @@ impl JobSnapshot {
     }
 }
 
-/// Work of the owner's account, with the games of this worker that are not yet validated.
+/// Work of the owner's account, with the games of this worker that the server has accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Contributions {
@@ -202,9 +202,7 @@ impl Snapshot {
             outbox_reason: delivered.send_error,
             refused,
             idle_seconds: state.totals.idle.as_secs_f64(),
-            contribution: known
-                .with_own_games(state.totals.games.saturating_sub(delivered.refused))
-                .map(|me| Contributions::of(&me, server)),
+            contribution: known.with_own_games(delivered.accepted).map(|me| Contributions::of(&me, server)),
             promotion_seconds: known.promotion_at.and_then(|at| at.checked_sub(since_1970)).map(|left| left.as_secs()),
         }
     }

@@ -8,6 +8,7 @@ use std::{
 use super::supervise::Supervisor;
 use crate::{
     delivery::{Change, DeliveryState},
+    sentence::count,
     status::Snapshot,
     work::WorkState,
 };
@@ -19,6 +20,8 @@ const FINISH_FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 const STOP_FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Flush timeout after a second stop request.
 const FORCED_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+/// Timeout of the disk. Service managers kill after 90 seconds.
+const DISK_TIMEOUT: Duration = Duration::from_mins(1);
 /// Timeout of the moves in progress.
 const MOVE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Interval of looks for the owner's commands.
@@ -69,32 +72,42 @@ impl Supervisor<'_> {
             }
             self.delivery.monitor().wait(TICK_INTERVAL, is_done);
         }
+        let now = self.clock.now();
         let (kept, why) =
-            self.delivery.read(|state| (state.waiting.len(), state.disk_error.clone().unwrap_or_default()));
+            self.delivery.read(|state| (state.waiting.len(), state.disk_problem(now).unwrap_or_default()));
         let played = self.work.read(|state| state.totals.games);
         let accepted = self.delivery.read(|state| state.receipts.accepted);
         self.screen.line(&format!("{played} games were played, and {accepted} accepted by the server."));
         if kept > 0 {
-            self.screen.line(&format!("{kept} results wait on disk, and are submitted at the next start."));
+            let (results, verbs) = (count(kept, "result"), if kept == 1 { ["waits", "is"] } else { ["wait", "are"] });
+            let [wait, are] = verbs;
+            self.screen.line(&format!("{results} {wait} on disk, and {are} submitted at the next start."));
         }
         if unclosed > 0 {
             self.screen.line(&format!(
-                "{unclosed} leases could not be packed; what is on disk of them is resumed at the next start, the \
-                 rest is played again. {why}"
+                "{} could not be packed; what is on disk is resumed at the next start, the rest is played again. {why}",
+                count(unclosed, "lease")
             ));
         }
         Snapshot::remove(&self.schedule.root);
     }
 
-    /// Waits until everything is written; returns the number of leases that could not be closed.
+    /// Waits until everything is written; returns the number of leases that could not be closed. A
+    /// disk that hangs is waited for until the timeout or a further stop request.
     pub(super) fn flush_writer(&mut self) -> usize {
         let (answer, answered) = mpsc::sync_channel(1);
         self.work.queue(Change::Flush(answer));
+        let (until, stop_requests) = (self.clock.now() + DISK_TIMEOUT, self.stop_requests);
         loop {
             match answered.recv_timeout(TICK_INTERVAL) {
                 Ok(unclosed) => return unclosed,
                 Err(RecvTimeoutError::Disconnected) => return 0,
                 Err(RecvTimeoutError::Timeout) => self.handle_commands(),
+            }
+            if self.clock.now() >= until || self.stop_requests > stop_requests {
+                let message = "The disk is not waited for: games that it has not written are played again.";
+                self.screen.line(message);
+                return 0;
             }
         }
     }

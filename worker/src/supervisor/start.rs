@@ -11,20 +11,23 @@ use client::{Client, JitterRng, Settings as ClientSettings};
 use nnue::Kernel;
 use protocol::api::work::Machine;
 
-use super::{events::Events, screen::Screen, supervise::Supervisor};
+use super::{screen::Screen, supervise::Supervisor};
 use crate::{
     control::Control,
     delivery::{Delivery, Sender, Submitter, Writer},
+    events::Events,
+    identity::Identity,
     live_view::{self, LiveView},
+    messages::Messages,
     nonce::random_seed,
     report::Reporter,
     schedule::Schedule,
     settings::Settings,
-    spool::{DAMAGED, Disk, Refused, Spool},
+    spool::{Disk, Spool},
     state::Folder,
-    status::{Account, Messages},
+    status::Account,
     supervised, update,
-    work::{Files, Pool, Preparer, Provider, Renewal, Requester, Work, backoff},
+    work::{Files, Pool, Preparer, Provider, Renewal, Requester, SleepDetector, Work, backoff},
 };
 
 /// The parts of a worker.
@@ -76,11 +79,11 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
     let work = Arc::new(Work::new(Arc::clone(&clock), changes, events.clone()));
     let reporter = Arc::new(Reporter::new(client.clone()));
     let live_view = Arc::new(LiveView::default());
-    let (spool, damaged) = Spool::open(parts.folder.root(), parts.disk)?;
-    for name in damaged {
-        delivery.note_refused(&name, 0, DAMAGED);
+    let identity = Arc::new(Identity::new(client.clone()));
+    let (spool, kept) = Spool::open(parts.folder.root(), parts.disk)?;
+    for message in kept {
+        messages.log(message);
     }
-    let refused = Refused::open(parts.folder.root())?;
 
     let schedule = Schedule {
         root: parts.folder.root().to_owned(),
@@ -112,11 +115,11 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         },
         spool: spool.clone(),
         events: events.clone(),
-        server: client.server_address().to_string(),
+        identity: Arc::clone(&identity),
         max_leases: parts.settings.leases,
         backoff: backoff(JitterRng::new(random_seed())),
     };
-    let submitter = Submitter::new(client.clone(), spool, refused.clone(), Arc::clone(&delivery));
+    let submitter = Submitter::new(client.clone(), spool.clone(), identity, Arc::clone(&delivery));
     let sender = Sender::new(Arc::clone(&delivery), Arc::clone(&reporter), submitter, JitterRng::new(random_seed()));
     let renewal = Renewal::new(Arc::clone(&work), Arc::clone(&delivery), client.clone(), JitterRng::new(random_seed()));
     let writer = Writer::new(queue, Arc::clone(&delivery), Arc::clone(&clock));
@@ -127,9 +130,11 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         events: received,
         schedule,
         account: Account::new(client.clone(), screen.is_watched()),
-        refused,
+        refused: spool.refused().clone(),
         control: parts.control,
         settings: parts.settings,
+        sleep: SleepDetector::new(Arc::clone(&clock)),
+        reporter: Arc::clone(&reporter),
         clock,
         checked_at: None,
         reported: None,
@@ -137,18 +142,18 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         is_updated: false,
         is_proven: false,
         fatal: None,
+        panic: None,
         screen,
     };
     supervisor.control.attach(events.clone());
     // Before the first game starts: the schedule may forbid it.
     supervisor.check_schedule();
     // These threads are not joined: at the end one may be in a long move or an HTTP exchange.
-    let pool = Pool { work: Arc::clone(&work), delivery: Arc::clone(&delivery), live_view: Arc::clone(&live_view) };
-    pool.start(cores)?;
-    supervised::spawn("writer", &events, &reporter, move || writer.run())?;
-    supervised::spawn("provider", &events, &reporter, move || provider.run())?;
-    supervised::spawn("sender", &events, &reporter, move || sender.run())?;
-    supervised::spawn("renewal", &events, &reporter, move || renewal.run())?;
+    Pool::new(&work, &delivery, &live_view, &events).start(cores)?;
+    supervised::spawn("writer", &events, move || writer.run())?;
+    supervised::spawn("provider", &events, move || provider.run())?;
+    supervised::spawn("sender", &events, move || sender.run())?;
+    supervised::spawn("renewal", &events, move || renewal.run())?;
     let (live_work, live_client) = (Arc::clone(&work), client.clone());
     let live = move || live_view::run(&live_view, &live_work, &live_client);
     thread::Builder::new().name("live-view".to_owned()).spawn(live)?;

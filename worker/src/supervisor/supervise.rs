@@ -1,23 +1,32 @@
 //! The main loop of the supervisor.
 
 use std::{
-    sync::{Arc, mpsc::Receiver},
+    sync::{
+        Arc,
+        mpsc::{self, Receiver},
+    },
+    thread,
     time::Duration,
 };
 
 use anyhow::{Result, anyhow};
 use client::Clock;
+use protocol::api::work::FailureKind;
 
-use super::{events::Event, screen::Screen};
+use super::screen::Screen;
 use crate::{
     control::{Control, ControlCommand, set_paused},
-    delivery::{Delivery, DeliveryState},
+    delivery::Delivery,
+    events::Event,
+    messages::Messages,
+    report::Reporter,
     schedule::{PauseReason, Schedule},
+    sentence::count,
     settings::Settings,
     spool::Refused,
-    status::{Account, Doing, Messages, Snapshot, View},
+    status::{Account, Doing, Snapshot, View},
     update,
-    work::{Shutdown, Work},
+    work::{Shutdown, SleepDetector, Work},
 };
 
 /// Interval of the main loop.
@@ -26,6 +35,8 @@ const TICK_INTERVAL: Duration = Duration::from_millis(500);
 const SCHEDULE_INTERVAL: Duration = Duration::from_secs(2);
 /// Interval of `status.json`.
 const STATUS_INTERVAL: Duration = Duration::from_secs(2);
+/// Timeout of the report of a panic.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The supervisor. It owns schedule and shutdown.
 pub(super) struct Supervisor<'a> {
@@ -49,6 +60,10 @@ pub(super) struct Supervisor<'a> {
     pub(super) is_proven: bool,
     /// The error that ends the worker.
     pub(super) fatal: Option<String>,
+    /// A panic, which is reported to the server before the end.
+    pub(super) panic: Option<String>,
+    pub(super) sleep: SleepDetector,
+    pub(super) reporter: Arc<Reporter>,
     pub(super) screen: &'a mut dyn Screen,
 }
 
@@ -62,6 +77,7 @@ impl Supervisor<'_> {
             self.report();
             if let Some(why) = self.fatal.take() {
                 self.flush_writer();
+                self.report_panic();
                 return Err(anyhow!(why));
             }
             let (shutdown, is_paused, is_done) =
@@ -92,6 +108,10 @@ impl Supervisor<'_> {
             Event::Command | Event::Idle => {}
             Event::LeasesDone => self.work.finish(),
             Event::Fatal(why) => self.fatal = Some(why),
+            Event::Panic(why) => {
+                self.panic = Some(why.clone());
+                self.fatal = Some(why);
+            }
             Event::Updated(version) => {
                 if cfg!(not(unix)) || self.work.read(|state| state.shutdown != Shutdown::Running) {
                     self.messages.log(format!("Version {version} is here; it plays from the next start on."));
@@ -102,6 +122,19 @@ impl Supervisor<'_> {
                 self.is_updated = true;
                 self.work.finish();
             }
+        }
+    }
+
+    /// Reports a panic to the server, which is not waited for long.
+    fn report_panic(&mut self) {
+        let Some(detail) = self.panic.take() else { return };
+        let (reporter, (done, is_done)) = (Arc::clone(&self.reporter), mpsc::sync_channel(1));
+        let report = move || {
+            reporter.report(FailureKind::Panic, &detail);
+            let _ = done.try_send(());
+        };
+        if thread::Builder::new().name("report".to_owned()).spawn(report).is_ok() {
+            let _ = is_done.recv_timeout(REPORT_TIMEOUT);
         }
     }
 
@@ -141,6 +174,14 @@ impl Supervisor<'_> {
             return;
         }
         self.checked_at = Some(now);
+        if let Some(slept) = self.sleep.slept() {
+            let expired = self.work.wake(slept);
+            if expired > 0 {
+                let what = count(expired, "lease");
+                let message = format!("{what} expired while this machine slept; finished games are submitted.");
+                self.messages.log(message);
+            }
+        }
         let pause = self.schedule.pause_reason(self.clock.since_1970());
         if self.work.set_pause(pause) {
             self.messages.log(pause.map_or("Playing again.", PauseReason::reason));
@@ -158,6 +199,7 @@ impl Supervisor<'_> {
     }
 
     pub(super) fn report(&mut self) {
+        self.refused.take_removal().into_iter().for_each(|message| self.messages.log(message));
         for line in self.messages.take() {
             self.screen.line(&line);
         }
@@ -176,15 +218,15 @@ impl Supervisor<'_> {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let refused = self.refused.names().map_or(0, |names| names.len());
-        let delivered = self.delivery.read(DeliveryState::figures);
+        let now = self.clock.now();
+        let delivered = self.delivery.read(|state| state.figures(now));
         let view = View {
             settings: &self.settings,
             server: self.account.server(),
             known: self.account.known(),
-            refused,
+            refused: self.refused.count(),
             delivered,
-            now: self.clock.now(),
+            now,
             since_1970: self.clock.since_1970(),
         };
         self.work.read(|state| Snapshot::of(state, view))

@@ -2,10 +2,10 @@
 //! send nothing.
 
 use std::{
+    any::Any,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    thread,
 };
 
 use protocol::api::work::FailureKind;
@@ -16,23 +16,34 @@ use super::{
     task::{GameTask, TaskOutcome},
 };
 use crate::{
-    delivery::Delivery, live_view::LiveView, sentence::sentence, spool::encode_game, supervised::panic_message,
+    delivery::Delivery,
+    events::Events,
+    live_view::LiveView,
+    sentence::sentence,
+    spool::encode_game,
+    supervised::{self, panic_message},
 };
 
 /// The shared part of all game threads.
 #[derive(Clone)]
 pub(crate) struct Pool {
-    pub(crate) work: Arc<Work>,
-    pub(crate) delivery: Arc<Delivery>,
-    pub(crate) live_view: Arc<LiveView>,
+    work: Arc<Work>,
+    delivery: Arc<Delivery>,
+    live_view: Arc<LiveView>,
+    events: Events,
 }
 
 impl Pool {
+    pub(crate) fn new(work: &Arc<Work>, delivery: &Arc<Delivery>, live_view: &Arc<LiveView>, events: &Events) -> Self {
+        let (work, delivery, live_view) = (Arc::clone(work), Arc::clone(delivery), Arc::clone(live_view));
+        Self { work, delivery, live_view, events: events.clone() }
+    }
+
     /// Starts the threads. They end when no more games will come.
     pub(crate) fn start(&self, threads: usize) -> io::Result<()> {
         (0..threads).try_for_each(|slot| {
             let pool = self.clone();
-            thread::Builder::new().name(format!("games-{slot}")).spawn(move || pool.play(slot)).map(drop)
+            supervised::spawn(&format!("games-{slot}"), &self.events, move || pool.play(slot))
         })
     }
 
@@ -40,25 +51,17 @@ impl Pool {
         // The run's hash tables are reused while its games follow each other.
         let mut cached_players: Option<(Arc<Run>, Players)> = None;
         while let Some(task) = self.work.next_game(slot) {
-            let (run, mut players) = match cached_players.take() {
-                Some((run, players)) if Arc::ptr_eq(&run, &task.run) => (run, players),
-                // The old tables are freed first: memory is budgeted for one set per thread.
-                other => {
-                    drop(other);
-                    (Arc::clone(&task.run), task.run.players())
-                }
-            };
             // After a panic the players are dropped and the failure is reported.
-            match catch_unwind(AssertUnwindSafe(|| self.play_one(&run, &mut players, &task))) {
-                Ok(outcome) => {
-                    self.work.complete_game(&task, outcome);
-                    cached_players = Some((run, players));
-                }
-                Err(panic) => {
-                    let outcome = self.fail(&task, FailureKind::Panic, &panic_message(&*panic));
-                    self.work.complete_game(&task, outcome);
-                }
-            }
+            let played = catch_unwind(AssertUnwindSafe(|| {
+                // The old tables are freed first: memory is budgeted for one set per thread.
+                let cached = cached_players.take().filter(|(run, _)| Arc::ptr_eq(run, &task.run));
+                let (run, mut players) = cached.unwrap_or_else(|| (Arc::clone(&task.run), task.run.players()));
+                let outcome = self.play_one(&run, &mut players, &task);
+                cached_players = Some((run, players));
+                outcome
+            }));
+            let failed = |panic: Box<dyn Any + Send>| self.fail(&task, FailureKind::Panic, &panic_message(&*panic));
+            self.work.complete_game(&task, played.unwrap_or_else(failed));
         }
     }
 

@@ -1,10 +1,13 @@
 //! The provider: acquires leases ahead of need, and resumes the leases of an earlier run.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use client::{Backoff, Error, JitterRng};
-use protocol::api::work::FailureKind;
+use protocol::api::{
+    problem::Code,
+    work::{FailureKind, Lease},
+};
 
 use super::{
     files::Unplayable,
@@ -15,9 +18,10 @@ use super::{
 };
 use crate::{
     delivery::Delivery,
+    events::{Event, Events},
+    identity::{Identity, left_alone},
     sentence::sentence,
-    spool::{Contents, Record, SavedLease, Spool, SpoolFile},
-    supervisor::events::{Event, Events},
+    spool::{Contents, DAMAGED, Extent, Record, SavedLease, Spool, SpoolFile},
 };
 
 /// Minimum interval of retries after errors that only people can mend.
@@ -33,8 +37,7 @@ pub(crate) struct Provider {
     pub(crate) preparer: Preparer,
     pub(crate) spool: Spool,
     pub(crate) events: Events,
-    /// Address of the server.
-    pub(crate) server: String,
+    pub(crate) identity: Arc<Identity>,
     /// The provider ends after this number of leases.
     pub(crate) max_leases: Option<u64>,
     pub(crate) backoff: Backoff,
@@ -53,7 +56,8 @@ impl Provider {
             if self.work.read(is_shutting_down) {
                 return;
             }
-            if self.delivery.read(|state| state.disk_error.is_some()) {
+            let now = self.work.clock().now();
+            if self.delivery.read(|state| state.disk_problem(now).is_some()) {
                 self.sleep(DISK_RETRY_INTERVAL);
                 continue;
             }
@@ -100,16 +104,21 @@ impl Provider {
     fn accept(&mut self, Grant { name, lease, mut file }: Grant) -> bool {
         let now = self.work.clock().since_1970().as_secs();
         let until = now.saturating_add(u64::from(lease.seconds));
-        let saved = SavedLease { server: self.server.clone(), until, lease };
+        let account = self.identity.account().ok().map(str::to_owned);
+        let saved = SavedLease { server: self.identity.server(), account, until, lease };
         let record = Record::Lease(Box::new(saved.clone())).to_bytes();
         let written = record.and_then(|record| file.append(&record)).and_then(|()| file.sync());
-        let written = written.and_then(|()| self.spool.grant(&name));
+        let written = written.and_then(|()| self.spool.grant(&name, &mut file));
         if let Err(error) = written {
             self.work.update(|state| {
                 state.wait_reason = Some(sentence(format!("A lease cannot be kept: {error}")));
             });
             self.sleep(Duration::from_mins(1));
             return false;
+        }
+        if let Err(error) = file.sync() {
+            // The writer repeats it, and reports its own failures.
+            self.delivery.messages().log(sentence(format!("The name of a lease is not safe on disk yet: {error}")));
         }
         let is_played = self.add_job(&name, saved, &Contents::default(), file);
         self.preparer.files.prune();
@@ -121,33 +130,51 @@ impl Provider {
         is_played
     }
 
-    /// Resumes the leases of an earlier run. Expired ones are submitted as they are.
+    /// Resumes the leases of an earlier run. A file that cannot be read stays for the next start.
     fn resume_leases(&mut self) -> Result<()> {
-        for name in self.spool.names().context("the spool")? {
-            let (file, contents) = self.spool.append(&name).with_context(|| name.clone())?;
-            match contents.lease.clone() {
-                // Caused by a broken disk only; the server's lease expires by itself.
-                None => {
-                    let message = format!("The lease {name} cannot be read, and is put aside.");
-                    self.delivery.messages().log(message);
-                    self.spool.set_aside(&name)?;
-                }
-                Some(saved) if saved.server != self.server => {
-                    let message = if contents.is_closed {
-                        format!("A result waits for another server, {}.", saved.server)
-                    } else {
-                        format!(
-                            "A lease of another server, {}, is set aside until this worker is configured for that again.",
-                            saved.server
-                        )
-                    };
-                    self.delivery.messages().log(message);
-                }
-                Some(_) if contents.is_closed => self.delivery.add(name),
-                Some(saved) => drop(self.add_job(&name, saved, &contents, file)),
+        for name in self.spool.names()? {
+            if let Err(error) = self.resume_lease(&name) {
+                self.delivery.messages().log(sentence(format!("A lease is left out until the next start: {error}")));
             }
         }
         Ok(())
+    }
+
+    /// Resumes a lease. An expired one is submitted as it is.
+    fn resume_lease(&mut self, name: &str) -> io::Result<()> {
+        let (contents, Extent { damaged, is_foreign, .. }) = self.spool.read(name)?;
+        let messages = |message: String| self.delivery.messages().log(message);
+        if is_foreign {
+            messages(self.spool.left_for_another_version(name));
+            return Ok(());
+        }
+        // Only a broken disk causes that; the server's lease expires by itself.
+        let Some(saved) = contents.lease.clone() else {
+            messages(self.spool.refuse(name, DAMAGED)?);
+            return Ok(());
+        };
+        if damaged > 0 {
+            messages(format!("The lease {name} is damaged on this disk ({damaged} times); its other games are kept."));
+        }
+        // Without an answer the lease is played, and the sender asks again.
+        if let Some(owner) = self.identity.owner_of(&saved).unwrap_or_default() {
+            messages(left_alone(&owner, contents.is_closed));
+        } else if contents.is_closed {
+            self.delivery.add(name.to_owned());
+        } else {
+            let (file, _) = self.spool.append(name)?;
+            self.add_job(name, saved, &contents, file);
+        }
+        Ok(())
+    }
+
+    /// Returns why a lease of an earlier run is over: the server may have been restored from a
+    /// backup. A renewal without games changes nothing, and is answered with `NoProgress`. Without
+    /// an answer the lease is played.
+    fn end_of(&self, lease: &Lease) -> Option<Error> {
+        let ends = [Code::NotFound, Code::NotOwner, Code::LeaseLost];
+        let error = self.requester.client.renew(&lease.token, 0).err()?;
+        error.code().is_some_and(|code| ends.contains(&code)).then_some(error)
     }
 
     /// Adds a lease as a job, with its finished games; returns whether it will be played.
@@ -156,11 +183,17 @@ impl Provider {
         // A clock that was set back cannot extend the lease.
         let left = saved.until.saturating_sub(clock.since_1970().as_secs()).min(u64::from(saved.lease.seconds));
         let (now, left) = (clock.now(), Duration::from_secs(left));
+        let is_resumed = *contents != Contents::default();
         let mut job = Job::new(name.to_owned(), saved.lease, contents.finished(), now, left);
         if left.is_zero() {
-            let message =
-                "The time of a lease was over before it was taken up again; its finished games are submitted.";
-            self.delivery.messages().log(message);
+            self.delivery
+                .messages()
+                .log("A lease expired while this worker was off; its finished games are submitted.");
+            return self.work.accept(job, file);
+        }
+        if let Some(error) = is_resumed.then(|| self.end_of(&job.lease)).flatten() {
+            let message = format!("A lease is over; its finished games are submitted: {error}");
+            self.delivery.messages().log(sentence(message));
             return self.work.accept(job, file);
         }
         match self.preparer.prepare(&job.lease) {

@@ -1,6 +1,6 @@
 //! Requests for leases.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use client::{Client, Error};
 use protocol::api::{
@@ -47,7 +47,12 @@ impl Requester {
     /// retry: the nonce is on disk before the request, so that after a crash the same lease is
     /// returned.
     pub(super) fn request(&self, machine: &Machine) -> Result<Option<Grant>, Error> {
-        let storage = |source| Error::Storage { path: "asking".into(), source };
+        // The error names the file already.
+        let storage = |source: io::Error| {
+            let (path, text) = (self.spool.asking().to_owned(), source.to_string());
+            let text = text.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&text).to_owned();
+            Error::Storage { path, source: io::Error::new(source.kind(), text) }
+        };
         let (file, name) = if let Ok(Some(request)) = self.spool.request() {
             request
         } else {

@@ -17,11 +17,11 @@ use super::{
 };
 use crate::{
     delivery::Change,
+    events::{Event, Events},
     monitor::Monitor,
     schedule::PauseReason,
     speed::Speed,
     spool::SpoolFile,
-    supervisor::events::{Event, Events},
 };
 
 /// A longer pause releases the games.

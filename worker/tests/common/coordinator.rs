@@ -54,6 +54,8 @@ pub(crate) struct State {
     pub(crate) notices: Vec<Notice>,
     /// Adds a field to leases that no worker knows.
     pub(crate) is_unreadable: bool,
+    /// The account of the token.
+    pub(crate) account: &'static str,
     /// The last lease request.
     pub(crate) last: Option<Ask>,
     /// The book of its games.
@@ -96,6 +98,7 @@ impl Coordinator {
             asked: 0,
             notices: Vec::new(),
             is_unreadable: false,
+            account: "ann",
             last: None,
             book: None,
             files: BTreeMap::new(),
@@ -233,6 +236,12 @@ impl State {
             },
             ("POST", ["leases", lease, "renewal"]) => {
                 let renew: Renew = serde_json::from_slice(&request.body).unwrap();
+                // A resumed lease is tried so.
+                if renew.finished == 0 {
+                    let is_known = self.leases.contains_key(*lease);
+                    let code = if is_known { Code::NoProgress } else { Code::NotFound };
+                    return problem(code, "no game was finished since the last renewal");
+                }
                 let reported = self.renewals.entry((*lease).to_owned()).or_default();
                 if renew.finished <= *reported {
                     self.faults.push(format!("renewal with {} games after {reported}", renew.finished));
@@ -270,7 +279,7 @@ impl State {
     fn me(&self) -> Response {
         let done = Contribution { games: self.accepted.len() as u64, positions: 0 };
         json(&Me {
-            account: "ann".to_owned(),
+            account: self.account.to_owned(),
             role: Role::Volunteer,
             today: done,
             total: done,

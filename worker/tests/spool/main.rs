@@ -8,14 +8,22 @@ mod crash;
 #[cfg(target_os = "linux")]
 mod disk;
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+};
 
 use dataset::{Adjudication, GameSettings, Header, OpeningPolicy, shard::Shard};
 use engine::Evaluation;
 use proptest::prelude::*;
 use protocol::api::work::Lease;
 use selfplay::selfplay::Run;
-use worker::spool::{Contents, Record, SavedLease, Spool, SpoolFile, SystemDisk, encode_game};
+use worker::spool::{Contents, Disk, Record, SavedLease, Spool, SpoolFile, SystemDisk, encode_game};
 
 fn header() -> Header {
     Header {
@@ -42,7 +50,12 @@ fn header() -> Header {
 /// A lease of the games 10 to 19.
 fn lease(token: &str) -> Record {
     let lease = Lease { token: token.to_owned(), terms: header(), games: 10, seconds: 900, live: false };
-    Record::Lease(Box::new(SavedLease { server: "https://games.example.org".to_owned(), until: 900, lease }))
+    Record::Lease(Box::new(SavedLease {
+        server: "https://games.example.org".to_owned(),
+        account: None,
+        until: 900,
+        lease,
+    }))
 }
 
 /// The records of a closed lease with this name.
@@ -94,24 +107,79 @@ fn a_file_that_was_cut_anywhere_can_be_appended_to() {
             let more = Record::Game(11, b"another".to_vec());
             file.append(&more.to_bytes().unwrap()).unwrap();
             let expected = [&records[..count], &[more]].concat();
-            assert_eq!(fs::read(&path).unwrap(), bytes_of(&expected), "{cut}");
+            let written = fs::read(&path).unwrap();
+            // Only an incomplete record is replaced; a whole one with a wrong check stays.
+            if flip && ends[1..].contains(&cut) {
+                let read = Contents::read(&written);
+                assert_eq!((read.0, read.1.damaged), (Contents::read(&bytes_of(&expected)).0, 1), "{cut}");
+                assert!(written.starts_with(&bytes), "{cut}");
+            } else {
+                assert_eq!(written, bytes_of(&expected), "{cut}");
+            }
         }
     }
 }
 
 proptest! {
-    /// Any damage leaves records as they were, or missing.
+    /// Any damage costs one record. The others are read, also behind a wrong length.
     #[test]
     fn a_damaged_record_is_never_read(place in any::<prop::sample::Index>(), mask in 1u8..) {
-        let mut bytes = bytes_of(&records("some"));
+        let mut records = records("some");
+        let mut bytes = bytes_of(&records);
         let place = place.index(bytes.len());
         bytes[place] ^= mask;
-        let (found, length) = Contents::read(&bytes);
-        prop_assert!(length as usize <= place);
-        let whole = contents("some");
-        prop_assert!(found.games.iter().all(|(number, game)| whole.games.get(number) == Some(game)));
-        prop_assert!(!found.is_closed);
+        let (found, extent) = Contents::read(&bytes);
+        let damaged = (0..records.len()).find(|count| bytes_of(&records[..=*count]).len() > place).unwrap();
+        // A wrong length of the last record looks like a torn write.
+        let is_torn = extent.length < bytes.len() as u64;
+        prop_assert_eq!(extent.damaged, usize::from(!is_torn));
+        prop_assert!(!is_torn || damaged == records.len() - 1);
+        records.remove(damaged);
+        prop_assert_eq!(found, Contents::read(&bytes_of(&records)).0);
     }
+}
+
+/// A disk that drops what it could not sync, as file systems do, and syncs the next time.
+#[derive(Default)]
+struct ForgetfulDisk {
+    fails: AtomicBool,
+    synced: AtomicU64,
+}
+
+impl Disk for ForgetfulDisk {
+    fn sync(&self, file: &File) -> io::Result<()> {
+        if self.fails.load(Relaxed) {
+            file.set_len(self.synced.load(Relaxed))?;
+            return Err(io::Error::other("a sector is bad"));
+        }
+        self.synced.store(file.metadata()?.len(), Relaxed);
+        Ok(())
+    }
+}
+
+#[test]
+fn records_are_written_again_after_a_failed_sync() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Arc::new(ForgetfulDisk::default());
+    let path = folder.path().join("lease");
+    let mut file = SpoolFile::create(&path, &Record::Asked("1".to_owned()), disk.clone()).unwrap();
+    let records = records("1");
+    file.append(&bytes_of(&records[1..3])).unwrap();
+    disk.fails.store(true, Relaxed);
+    assert!(file.sync().unwrap_err().to_string().contains("lease: a sector is bad"));
+    file.append(&bytes_of(&records[3..4])).unwrap();
+    assert!(file.sync().is_err());
+    disk.fails.store(false, Relaxed);
+    file.sync().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), bytes_of(&records[..4]));
+    drop(file);
+    let (mut file, _) = SpoolFile::open(&path, disk.clone()).unwrap();
+    disk.fails.store(true, Relaxed);
+    disk.synced.store(5, Relaxed);
+    assert!(file.sync().is_err());
+    disk.fails.store(false, Relaxed);
+    file.sync().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), bytes_of(&records[..4]));
 }
 
 /// Case: match or not, finished games, their runs (first and count), and the first released game.
@@ -175,7 +243,7 @@ fn a_failed_put_is_an_error() {
     fs::remove_file(folder.path().join("spool")).unwrap();
     spool.put("1", &records("1")).unwrap();
     spool.put("1", &records("1")).unwrap();
-    assert_eq!(spool.read("1").unwrap(), contents("1"));
+    assert_eq!(spool.read("1").unwrap().0, contents("1"));
 }
 
 /// A crash between the grant's last steps leaves the lease under the name of its request.

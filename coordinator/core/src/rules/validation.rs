@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_cost_of_a_game_moves_with_the_games() {
         let job = Job { nodes_per_game: 10_000, ..job(header()) };
-        assert_eq!(job.updated_cost(100, 5_000), Some((10_000 + 5_000) / 2));
+        assert_eq!(job.updated_cost(100, 5_000), Some(7_500));
         assert_eq!(job.updated_cost(1, 50), Some(10_000 - 5_000 / 101));
         assert_eq!((job.updated_cost(10, 0), job.updated_cost(0, 10)), (None, None));
     }

@@ -55,6 +55,15 @@ pub(super) enum Reply {
 }
 
 impl Call {
+    /// Whether one quarantines an account and the other lifts its quarantine.
+    pub(super) fn opposes(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Quarantine { player }, Self::Lift { player: other })
+            | (Self::Lift { player }, Self::Quarantine { player: other }) => player.account == other.account,
+            _ => false,
+        }
+    }
+
     /// Sends the request to a coordinator.
     pub(super) async fn ask(self, lab: &Lab) -> Reply {
         let now = lab.now();

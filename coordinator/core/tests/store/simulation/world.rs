@@ -128,8 +128,11 @@ impl World {
                 }
                 (None, Some(_)) => unreachable!("nothing is done together with nothing"),
                 (Some(one), Some((then, two))) => {
+                    let (first, second) =
+                        (one.clone().ask(&labs[coordinator]), two.clone().ask(&labs[1 - coordinator]));
+                    // Of opposite decisions the later one counts, so their order must be known.
                     let (left, right) =
-                        tokio::join!(one.clone().ask(&labs[coordinator]), two.clone().ask(&labs[1 - coordinator]));
+                        if one.opposes(&two) { (first.await, second.await) } else { tokio::join!(first, second) };
                     self.hear(step, one, left).await;
                     self.hear(then, two, right).await;
                     self.check_decisions(false).await;

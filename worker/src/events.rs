@@ -1,4 +1,4 @@
-//! Events for the supervisor.
+//! Events: what threads report to the supervisor.
 
 use std::sync::mpsc::Sender;
 
@@ -13,6 +13,8 @@ pub(crate) enum Event {
     Idle,
     /// This version has replaced the program.
     Updated(String),
+    /// A panic ends the worker.
+    Panic(String),
     /// An error ends the worker.
     Fatal(String),
 }
