@@ -1,8 +1,8 @@
 //! Campaigns over several generations.
 
 use coordinator_core::{
-    gate, matches,
-    model::{Campaign, CampaignCommand as Command, CampaignId, Fleet, JobId, NetState, Playing},
+    games, gate, matches,
+    model::{Campaign, CampaignCommand as Command, CampaignId, Fleet, JobId, JobKind, NetState, Playing},
     ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
     rules::granting::Policy,
     store::{Campaigns, Leases, Nets, counting},
@@ -30,6 +30,8 @@ cases! {
     a_candidate_that_proves_nothing_is_rejected
     too_many_rejected_candidates_stop_the_campaign
     promotion_waits_for_audits
+    a_false_rejection_waits_for_audits_and_fails
+    games_of_a_gate_are_public_after_its_decision
     audits_of_parts_are_enough
     games_are_played_ahead_and_no_further
     disputed_games_are_not_relied_on
@@ -213,6 +215,65 @@ async fn promotion_waits_for_audits(lab: Lab) {
     assert_eq!(row(&lab, id).await.generation, 1);
     let audited = op!(lab.read, [], |c| counting::audited(&mut c, JobId(gate), 1_000)).unwrap();
     assert!(audited.clean * 10 >= audited.games, "{audited:?}");
+}
+
+async fn a_false_rejection_waits_for_audits_and_fails(lab: Lab) {
+    let (old, liar) = (lab.player("old").await, lab.player("liar").await);
+    let (id, gate) = gating(&lab, liar, 0).await;
+    // A false report that a strong candidate loses every game.
+    for nonce in 0..4 {
+        let lease = lab.lease(liar, &nonce.to_string(), 16).await;
+        let mut object = lab.played(&lease, lease.numbers());
+        object.games.iter_mut().for_each(|game| *game &= !0xff);
+        lab.upload(liar, &lease.token, &object).await.unwrap();
+    }
+    lab.validate(NO_AUDIT).await;
+    lab.drive(id).await;
+    let waits = row(&lab, id).await;
+    assert_eq!((waits.candidates, waits.phase.name()), (0, "gating"));
+    assert!(waits.reason.unwrap().to_string().contains("still to be played again"));
+    assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {gate}")).await, "closed");
+    for number in 0..20 {
+        if let Some(again) = lab.audit(old, &format!("audit {number}")).await {
+            lab.deliver(old, &again).await;
+        }
+        lab.validate(NO_AUDIT).await;
+        lab.compare().await;
+        lab.drive(id).await;
+    }
+    assert_eq!(row(&lab, id).await.candidates, 0, "a disputed game rejects nobody");
+    let judge = lab.judge("judge").await;
+    for _ in 0..20 {
+        lab.play(judge, 2).await;
+        lab.compare().await;
+        lab.drive(id).await;
+    }
+    let after = row(&lab, id).await;
+    assert_eq!((after.generation, after.candidates), (1, 0), "the strong candidate is promoted");
+    let found = "SELECT COUNT(*) FROM accounts WHERE state = 'quarantined'";
+    assert_eq!(lab.value::<i64>(found).await, 1);
+}
+
+async fn games_of_a_gate_are_public_after_its_decision(lab: Lab) {
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let (id, gate) = gating(&lab, new, 0).await;
+    lab.play(new, 8).await;
+    lab.drive(id).await;
+    let of_job =
+        async || op!(lab.read, [gate], |c| games::shards(&mut c, false, Some(JobId(gate)), None)).unwrap().len();
+    let of_all = async || op!(lab.read, [], |c| games::shards(&mut c, false, None, None)).unwrap();
+    let is_listed = async || of_all().await.iter().any(|shard| shard.kind == JobKind::Match);
+    assert_eq!((of_job().await, is_listed().await), (0, false), "an auditor could copy them");
+    for number in 0..20 {
+        if let Some(again) = lab.audit(old, &format!("audit {number}")).await {
+            lab.deliver(old, &again).await;
+        }
+        lab.validate(NO_AUDIT).await;
+        lab.compare().await;
+        lab.drive(id).await;
+    }
+    assert_eq!(row(&lab, id).await.generation, 1);
+    assert!(of_job().await > 0 && is_listed().await);
 }
 
 async fn audits_of_parts_are_enough(lab: Lab) {

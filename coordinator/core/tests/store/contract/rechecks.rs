@@ -76,9 +76,9 @@ async fn a_gate_that_others_played_still_stands(lab: Lab) {
 }
 
 async fn a_reversed_rejection_is_reported(lab: Lab) {
-    let (judge, cheater) = (lab.judge("judge").await, lab.player("cheater").await);
+    let (judge, cheater) = (lab.judge("judge").await, lab.judge("broken").await);
     let (id, gate) = gating(&lab, judge, 0).await;
-    // A false report that a strong candidate loses every game.
+    // A false report of a trusted worker that a strong candidate loses every game.
     for nonce in 0..4 {
         let lease = lab.lease(cheater, &nonce.to_string(), 16).await;
         let mut object = lab.played(&lease, lease.numbers());

@@ -154,7 +154,7 @@ async fn the_cost_of_a_game_is_estimated(lab: Lab) {
     let report = lab.replay(&object.hash(), &lease.terms).unwrap();
     lab.judge_shard(1, Some(ValidationReport { positions: 500, ..report }), NO_AUDIT).await;
     let cost: i64 = lab.value(&format!("SELECT nodes_per_game FROM jobs WHERE id = {job}")).await;
-    assert_eq!(cost, (66_600 * 3 + 33_300) / 4);
+    assert_eq!(cost, 66_600 - 33_300 * 10 / 110);
 }
 
 async fn a_verdict_that_is_given_twice_in_quarantine_counts_once(lab: Lab) {
