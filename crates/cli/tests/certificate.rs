@@ -63,7 +63,7 @@ fn a_certificate_is_verified_offline_and_a_forged_one_refused() {
         )
     );
 
-    // It is forged: the liar is declared right.
+    // It is forged: the wrong shard is declared right.
     let write = |ruling: &Certificate| fs::write(folder.join("forged.json"), serde_json::to_vec(ruling).unwrap());
     write(&Certificate { right: lie.clone(), ..ruling.clone() }).unwrap();
     let refused = check("forged.json", &[]);
@@ -81,7 +81,7 @@ fn a_certificate_is_verified_offline_and_a_forged_one_refused() {
 }
 
 #[test]
-fn what_cannot_be_verified_is_one_sentence() {
+fn an_unverifiable_certificate_is_refused_in_one_sentence() {
     let (folder, ruling) = dispute("certificate-unreadable");
     let mut value = serde_json::to_value(&ruling).unwrap();
     value["header"]["bench_signature"] = Value::from(1);

@@ -2,7 +2,7 @@
 //!
 //! A game is a function of its header and its number. So a referee plays it, and knows which
 //! version is right. The certificate names the first step in which the versions differ, with both
-//! claims and the right step. Whoever has the nets plays the game again and verifies it.
+//! claims and the right step. Anyone with the nets plays the game again and verifies it.
 
 use dataset::{Digest, Header, Record};
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,8 @@ pub struct Certificate {
     pub header: Header,
     /// The number of the game.
     pub game: u64,
-    /// The number of the first step in which the versions differ: 0 is the opening, then each move
-    /// of the search is a step, and the end.
+    /// The number of the first step in which the versions differ. Step 0 is the opening; each move of
+    /// the search and the end are steps.
     pub step: u64,
     /// The shards.
     pub shards: [Digest; 2],

@@ -26,7 +26,7 @@ impl Account {
     }
 
     /// Checks that an account may change or delete this one. For its own account it takes the whole
-    /// role of the account; the token of a worker has less. Nobody changes a higher role.
+    /// role of the account; the token of a worker has less. A higher role is not changed.
     pub fn check_authority(&self, by: &Authority) -> Result<(), Refusal> {
         if by.account == self.id && by.role < self.role {
             return Err(Refusal::NeedsOwnRole { role: self.role, own: by.role });

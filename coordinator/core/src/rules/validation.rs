@@ -44,8 +44,8 @@ impl ShardToValidate {
 }
 
 impl Job {
-    /// The estimated cost of a game after so many were measured: a moving average by games. It stays
-    /// within a factor of the first estimate, since the positions are only claimed.
+    /// The estimated cost of a game after so many were measured: a moving average by games. It
+    /// stays within a factor of the first estimate, since the positions are only claimed.
     #[must_use]
     pub fn updated_cost(&self, games: i64, positions: u64) -> Option<i64> {
         if positions == 0 || games == 0 {

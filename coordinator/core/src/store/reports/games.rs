@@ -13,8 +13,8 @@ pub const PAGE: usize = 100;
 
 /// Whether a shard's games are public: the job is closed, and no audit depends on them.
 pub async fn is_public(connection: &mut Connection<'_>, shard: Digest) -> Result<bool, StoreError> {
-    // In no audit or dispute. A gate's audits are drawn after its last game, so its games wait for its
-    // decision. Games of trusted workers are never audited.
+    // In no audit or dispute. A gate's audits are drawn after its last game, so its games wait for
+    // its decision. Games of trusted workers are never audited.
     let query = "SELECT COUNT(*) FROM shards JOIN jobs ON jobs.id = shards.job
                  WHERE shards.hash = $1 AND shards.state = 'validated'
                  AND (jobs.state = 'closed' AND NOT EXISTS (SELECT 1 FROM campaigns WHERE campaigns.gate = jobs.id)
@@ -56,7 +56,7 @@ pub async fn shards(
     before: Option<i64>,
 ) -> Result<Vec<ListedShard>, StoreError> {
     // Shards under audit are hidden: a worker that saw them could recognise an audit lease. Of open
-    // jobs and gates, those of trusted workers are shown, as far as they are among the newest of all.
+    // jobs and gates, those of trusted workers are shown, if they are among the newest of all.
     let of_job = "SELECT shards.id, hash, first, games, positions, outcomes, reasons,
                          CASE WHEN object = 'present' THEN 1 ELSE 0 END AS is_open, jobs.kind AS kind
                   FROM shards JOIN jobs ON jobs.id = shards.job

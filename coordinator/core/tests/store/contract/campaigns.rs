@@ -218,14 +218,14 @@ async fn promotion_waits_for_audits(lab: Lab) {
 }
 
 async fn a_false_rejection_waits_for_audits_and_fails(lab: Lab) {
-    let (old, liar) = (lab.player("old").await, lab.player("liar").await);
-    let (id, gate) = gating(&lab, liar, 0).await;
+    let (old, forger) = (lab.player("old").await, lab.player("false").await);
+    let (id, gate) = gating(&lab, forger, 0).await;
     // A false report that a strong candidate loses every game.
     for nonce in 0..4 {
-        let lease = lab.lease(liar, &nonce.to_string(), 16).await;
+        let lease = lab.lease(forger, &nonce.to_string(), 16).await;
         let mut object = lab.played(&lease, lease.numbers());
         object.games.iter_mut().for_each(|game| *game &= !0xff);
-        lab.upload(liar, &lease.token, &object).await.unwrap();
+        lab.upload(forger, &lease.token, &object).await.unwrap();
     }
     lab.validate(NO_AUDIT).await;
     lab.drive(id).await;
@@ -241,7 +241,7 @@ async fn a_false_rejection_waits_for_audits_and_fails(lab: Lab) {
         lab.compare().await;
         lab.drive(id).await;
     }
-    assert_eq!(row(&lab, id).await.candidates, 0, "a disputed game rejects nobody");
+    assert_eq!(row(&lab, id).await.candidates, 0, "a disputed game rejects no net");
     let judge = lab.judge("judge").await;
     for _ in 0..20 {
         lab.play(judge, 2).await;
