@@ -20,8 +20,8 @@ pub struct Certificate {
     pub header: Header,
     /// The number of the game.
     pub game: u64,
-    /// The number of the first step in which the versions differ. Step 0 is the opening; each move of
-    /// the search and the end are steps.
+    /// The number of the first step in which the versions differ. Step 0 is the opening. Each move
+    /// of the search is a step, and so is the end.
     pub step: u64,
     /// The shards.
     pub shards: [Digest; 2],
