@@ -299,7 +299,7 @@ fn results_of_another_account_wait_for_it() {
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     worker.said.wait_for(|snapshot| snapshot.reason.as_deref().is_some_and(|why| why.contains("nothing to play")));
     let said = worker.stop();
-    assert_eq!(said.matches("A result waits for another account, ann.").count(), 2, "{said}");
+    assert!(said.contains("A result waits for another account, ann."), "{said}");
     assert!(coordinator.state().accepted.is_empty());
     coordinator.state().account = "ann";
     let worker = Worker::start(&coordinator.url(), state.path(), clock());

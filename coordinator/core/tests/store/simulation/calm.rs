@@ -42,6 +42,7 @@ impl World {
             // In every other world all shards are audited.
             lab.validate(if self.seed.is_multiple_of(2) { ALL_AUDITS } else { draw(self.seed, round) }).await;
             while lab.compare().await > 0 {}
+            lab.review().await;
             for call in [Call::Drive { campaign }, Call::Recheck, Call::Conclude] {
                 let decides = !matches!(call, Call::Recheck);
                 call.ask(&lab).await;
@@ -51,7 +52,7 @@ impl World {
                 let net = Digest::of(&mix(self.seed, 1_000 + round).to_le_bytes());
                 Call::Train { player: self.machines[0].player, net, how: 1 }.ask(&lab).await;
             }
-            if self.is_calm().await {
+            if self.is_calm().await && !self.is_gating().await {
                 break;
             }
         }
@@ -86,6 +87,12 @@ impl World {
                 self.accepted.insert((token, object.hash()), (index, object));
             }
         }
+    }
+
+    /// Whether a gate is under way: it may still promote its net.
+    async fn is_gating(&self) -> bool {
+        let query = "SELECT COUNT(*) FROM campaigns WHERE phase = 'gating' AND state = 'running'";
+        self.lab().value::<i64>(query).await > 0
     }
 
     async fn is_calm(&self) -> bool {

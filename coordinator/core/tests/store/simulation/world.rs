@@ -47,11 +47,13 @@ impl World {
         let lab = Lab::open(address).await;
         let machines = machines::all(&lab, seed).await;
         let second = Lab { store: open(address).await, ..lab.clone() };
+        // Gates that wait for audits seldom end in a storm, so every other one needs none.
+        let audit_percent = if seed.is_multiple_of(2) { 0 } else { 10 };
         let text = CAMPAIGN
             .replace("seed = 1", &format!("seed = {seed}"))
             .replace("positions = 3_000", "positions = 5_000")
             .replace("elo1 = 80.0", "elo1 = 200.0")
-            .replace("most_pairs = 60", "most_pairs = 16");
+            .replace("most_pairs = 60", &format!("most_pairs = 16\naudit_percent = {audit_percent}"));
         let campaign = lab.create(&text).await.expect("it can be run");
         let gate = Gate { nodes: 666, most_pairs: 12, batch_pairs: 4, elo1: 150.0, ..Gate::default() };
         let plan = Campaign { gate, ..Campaign::from_text(&text).expect("it was created") };
