@@ -193,6 +193,21 @@ async fn too_many_rejected_candidates_stop_the_campaign(lab: Lab) {
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE state = 'open'").await, 1);
 }
 
+/// An account audits the games of a gate, at most until it is decided.
+async fn audit_the_gate(lab: &Lab, auditor: Player, id: i64) {
+    for number in 0..20 {
+        if row(lab, id).await.generation == 1 {
+            break;
+        }
+        if let Some(again) = lab.audit(auditor, &format!("audit {number}")).await {
+            lab.deliver(auditor, &again).await;
+        }
+        lab.validate(NO_AUDIT).await;
+        lab.compare().await;
+        lab.drive(id).await;
+    }
+}
+
 async fn promotion_waits_for_audits(lab: Lab) {
     let (old, new) = (lab.player("old").await, lab.player("new").await);
     let (id, gate) = gating(&lab, new, 0).await;
@@ -201,17 +216,7 @@ async fn promotion_waits_for_audits(lab: Lab) {
     let waits = row(&lab, id).await;
     assert!(waits.reason.unwrap().to_string().contains("still to be played again"));
     assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {gate}")).await, "closed");
-    for number in 0..20 {
-        if row(&lab, id).await.generation == 1 {
-            break;
-        }
-        if let Some(again) = lab.audit(old, &format!("audit {number}")).await {
-            lab.deliver(old, &again).await;
-        }
-        lab.validate(NO_AUDIT).await;
-        lab.compare().await;
-        lab.drive(id).await;
-    }
+    audit_the_gate(&lab, old, id).await;
     assert_eq!(row(&lab, id).await.generation, 1);
     let audited = op!(lab.read, [], |c| counting::audited(&mut c, JobId(gate), 1_000)).unwrap();
     assert!(audited.clean * 10 >= audited.games, "{audited:?}");
@@ -233,14 +238,7 @@ async fn a_false_rejection_waits_for_audits_and_fails(lab: Lab) {
     assert_eq!((waits.candidates, waits.phase.name()), (0, "gating"));
     assert!(waits.reason.unwrap().to_string().contains("still to be played again"));
     assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {gate}")).await, "closed");
-    for number in 0..20 {
-        if let Some(again) = lab.audit(old, &format!("audit {number}")).await {
-            lab.deliver(old, &again).await;
-        }
-        lab.validate(NO_AUDIT).await;
-        lab.compare().await;
-        lab.drive(id).await;
-    }
+    audit_the_gate(&lab, old, id).await;
     assert_eq!(row(&lab, id).await.candidates, 0, "a disputed game rejects no net");
     let judge = lab.judge("judge").await;
     for _ in 0..20 {
@@ -264,14 +262,7 @@ async fn games_of_a_gate_are_public_after_its_decision(lab: Lab) {
     let of_all = async || op!(lab.read, [], |c| games::shards(&mut c, false, None, None)).unwrap();
     let is_listed = async || of_all().await.iter().any(|shard| shard.kind == JobKind::Match);
     assert_eq!((of_job().await, is_listed().await), (0, false), "an auditor could copy them");
-    for number in 0..20 {
-        if let Some(again) = lab.audit(old, &format!("audit {number}")).await {
-            lab.deliver(old, &again).await;
-        }
-        lab.validate(NO_AUDIT).await;
-        lab.compare().await;
-        lab.drive(id).await;
-    }
+    audit_the_gate(&lab, old, id).await;
     assert_eq!(row(&lab, id).await.generation, 1);
     assert!(of_job().await > 0 && is_listed().await);
 }
