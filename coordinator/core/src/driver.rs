@@ -19,6 +19,7 @@ use crate::{
         matches::{ConcludeMatches, RecheckMatches},
         retention::ExpireShards,
         settings::{FollowClock, ProbeDisk, RecordDisk},
+        uploads::CountStoredBytes,
     },
     pulse::Task,
     retention,
@@ -88,6 +89,7 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     }
     service.run(ConcludeMatches::prepare(&service.store).await?).await?;
     service.run(RecheckMatches::prepare(&service.store).await?).await?;
+    service.run(CountStoredBytes::default()).await?;
     Ok(steps)
 }
 

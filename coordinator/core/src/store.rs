@@ -37,6 +37,7 @@ mod segments;
 mod settings;
 mod shards;
 mod standing;
+mod stored_bytes;
 mod tables;
 mod times;
 mod tokens;
@@ -85,7 +86,10 @@ pub use trainings::Trainings;
 pub use webhooks::{Due, Webhooks};
 pub use workers::Workers;
 
-use crate::clock::{Clock, Time};
+use crate::{
+    clock::{Clock, Time},
+    folder,
+};
 use group_commit::{Received, Writer};
 use operation::Unnamed;
 use report_pool::ReportPool;
@@ -145,6 +149,7 @@ impl Database {
         let unreachable = |source| OpenError::Unreachable { address: hidden(address), source };
         if let Some(file) = address.strip_prefix("sqlite:") {
             let file = file.strip_prefix("//").unwrap_or(file);
+            close_to_others(Path::new(file));
             let options = SqliteConnectOptions::new().filename(Path::new(file)).create_if_missing(true);
             let options = AnyConnectOptions::from_str(options.to_url_lossy().as_str()).map_err(unreachable)?;
             // A pool would retry a connection that cannot write, and then say that it timed out.
@@ -283,6 +288,18 @@ impl Store for Database {
 /// Waits for the commit of a queued operation.
 async fn received<T>(received: Received<T>) -> Result<T, StoreError> {
     received.await.unwrap_or(Err(StoreError::Busy))
+}
+
+/// Creates a database file that other users cannot read, or takes this right from them. `SQLite`
+/// gives the files beside it the same rights. What fails here is left to `SQLite`, whose error says
+/// why.
+fn close_to_others(file: &Path) {
+    drop(folder::create_private_file(file));
+    for end in ["", "-wal", "-shm"] {
+        let mut path = file.as_os_str().to_owned();
+        path.push(end);
+        drop(folder::close_to_others(Path::new(&path)));
+    }
 }
 
 /// Removes the password from an address.

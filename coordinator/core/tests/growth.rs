@@ -192,7 +192,7 @@ fn growth() {
         let mut begins = false;
         measured!("quarantine, marked", {
             begins = !begins;
-            lab.run(SetQuarantine { account: many, begins, by: None, reason: "by hand".into() }).await.unwrap();
+            lab.run(SetQuarantine { account: many.into(), begins, by: None, reason: "by hand".into() }).await.unwrap();
         });
         measured!("quarantine, a step of 100 uploads", assert!(lab.run(ReviewShards::default()).await.unwrap()));
         lab.execute("DELETE FROM reviews").await;

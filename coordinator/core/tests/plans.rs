@@ -265,7 +265,7 @@ fn no_statement_grows_with_workers_uploads_or_games() {
         assert!(generation + candidates > 0, "a gate was decided");
         lab.conclude().await;
         for begins in [true, false] {
-            let (account, reason) = (AccountId(judge.account), "by hand".into());
+            let (account, reason) = (AccountId(judge.account).into(), "by hand".into());
             lab.run(SetQuarantine { account, begins, by: None, reason }).await.unwrap();
             while lab.run(ReviewShards { limit: 3 }).await.unwrap() {}
             lab.recheck().await;

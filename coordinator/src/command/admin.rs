@@ -82,17 +82,12 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
             json!(standing.await?)
         }
         Command::Quarantine { account, reason, lift } => {
-            let name = account.clone();
-            let account = read(store, move |c| {
-                let account = account.clone();
-                Box::pin(async move { Accounts::on(c).get(&account.into()).await })
-            });
-            let (id, reason) = (account.await?.id, reason.as_str().into());
-            let change = SetQuarantine { account: id, begins: !lift, by: None, reason };
+            let (key, reason) = (account.as_str().into(), reason.as_str().into());
+            let change = SetQuarantine { account: key, begins: !lift, by: None, reason };
             set_quarantine(store, clock.now(), change).await?;
             finish_reviews(store, clock).await?;
             let holds = if lift { "is out of" } else { "is in" };
-            json!(format!("account `{name}` {holds} quarantine"))
+            json!(format!("account `{account}` {holds} quarantine"))
         }
         Command::Audit { before } => {
             let before = before.unwrap_or(i64::MAX);

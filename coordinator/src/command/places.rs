@@ -47,7 +47,12 @@ impl Places {
             folder::create_private(&self.data).with_context(|| format!("{}", self.data.display()))?;
         }
         let store = Database::open(&self.database(), clock.to_compare()).await?;
-        let default = self.data.join("objects").display().to_string();
-        Ok((store, Objects::open(self.objects.as_deref().unwrap_or(&default))?))
+        let default = self.data.join("objects");
+        let objects = self.objects.clone().unwrap_or_else(|| default.display().to_string());
+        let objects = Objects::open(&objects)?;
+        if self.objects.is_none() {
+            folder::close_to_others(&default).with_context(|| default.display().to_string())?;
+        }
+        Ok((store, objects))
     }
 }

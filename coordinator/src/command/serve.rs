@@ -12,7 +12,7 @@ use coordinator_core::{
     clock::Clock, driver, file_lock::FileLock, rules::granting, service::Service, settings::Settings, store::Database,
     validator::Validator, webhooks,
 };
-use coordinator_web::{app::App, http, pages, router};
+use coordinator_web::{app::App, http, memory, router};
 use tokio::{
     net::{TcpListener, lookup_host},
     signal,
@@ -199,7 +199,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         tasks.spawn(validator.serve(Arc::clone(&service.pulse), stopping.clone()));
     }
     tracing::info!("listening at http://{address}");
-    let app = router::router(App::new(service, pages::Memory::default()));
+    let app = router::router(App::new(service, memory::Memory::default()));
     let background = watched(tasks, &stop);
     let requests = http::listen::serve(listener, app, arguments.behind_proxy, stopping, GRACE);
     let (background, ()) = tokio::join!(background, requests);

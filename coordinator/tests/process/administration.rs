@@ -1,7 +1,9 @@
 //! `chuhe-coordinator admin`: what its commands print, and how they fail.
 
 use std::{
+    fs::{self, Permissions},
     io::Read as _,
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -53,12 +55,27 @@ fn a_folder_without_a_database_stays_as_it_is() {
     assert_eq!(said(&data, &["admin", "worker", "list"]), "[]");
 }
 
+/// Also where an older version left them open.
+#[test]
+fn other_users_read_no_data() {
+    let data = tempfile::tempdir().unwrap();
+    let rights = |name: &str| fs::metadata(data.path().join(name)).unwrap().permissions().mode() & 0o777;
+    let open = |name: &str, mode| fs::set_permissions(data.path().join(name), Permissions::from_mode(mode)).unwrap();
+    open("", 0o755);
+    said(data.path(), &["migrate"]);
+    assert_eq!((rights("chuhe.db"), rights("objects")), (0o600, 0o700));
+    open("chuhe.db", 0o644);
+    open("objects", 0o755);
+    said(data.path(), &["migrate"]);
+    assert_eq!((rights("chuhe.db"), rights("objects")), (0o640, 0o750));
+}
+
 /// A pool of connections would say only that it timed out.
 #[test]
 fn a_database_that_cannot_be_opened_is_named_with_one_cause() {
     let data = tempfile::tempdir().unwrap();
     let file = data.path().join("chuhe.db");
-    std::fs::write(&file, "no database ".repeat(100)).unwrap();
+    fs::write(&file, "no database ".repeat(100)).unwrap();
     let expected = format!(
         "chuhe-coordinator: the database sqlite:{} cannot be opened: error returned from database: (code: 26) file is \
          not a database",
@@ -73,7 +90,7 @@ fn a_successful_command_prints_the_new_state() {
     let data = folder.path();
     said(data, &["migrate"]);
     let file = data.join("quick.toml");
-    std::fs::write(&file, started::CAMPAIGN).unwrap();
+    fs::write(&file, started::CAMPAIGN).unwrap();
     let file = file.to_str().unwrap();
     let name = started::CAMPAIGN.lines().find_map(|line| line.strip_prefix("name = ")).unwrap().trim_matches('"');
     let campaign = |words: &[&str]| said(data, &[&["admin", "campaign"], words].concat());

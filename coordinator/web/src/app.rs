@@ -8,12 +8,10 @@ use coordinator_core::service::Service;
 use protocol::api::problem::Code;
 
 use crate::{
-    http::{
-        answer::{ApiError, ApiResult},
-        limits::{Limits, address_in},
-    },
+    answer::{ApiError, ApiResult},
+    limits::{Limits, address_in},
     live::Boards,
-    pages::memory::Memory,
+    memory::Memory,
 };
 
 /// The state of all handlers. It is a [`Service`] with the web's own memory.

@@ -4,14 +4,11 @@
 //! handler does one operation. Errors become `application/problem+json` with a stable code
 //! (`answer`).
 
-pub mod limits;
 pub mod listen;
-pub(crate) mod permits;
 mod write_timeout;
 
 mod admin;
 pub(crate) mod admission;
-pub(crate) mod answer;
 pub(crate) mod auth;
 mod body;
 pub(crate) mod cookie;
@@ -19,6 +16,7 @@ mod facts;
 mod files;
 mod games;
 mod health;
+pub(crate) mod live;
 mod live_game;
 mod training;
 mod work;
@@ -33,7 +31,7 @@ use axum::{
 };
 use protocol::api::{MAX_JSON_BYTES, path};
 
-use crate::{app::App, pages::live};
+use crate::app::App;
 use admission::admission;
 
 /// The routes for programs.

@@ -20,14 +20,11 @@
     reason = "templates call methods of their page with references"
 )]
 
-pub mod live;
 pub mod words;
 
 mod admin;
 mod assets;
-mod attempts;
 mod campaigns;
-mod changes;
 mod charts;
 mod data;
 mod form;
@@ -40,7 +37,6 @@ mod judge;
 mod live_game;
 mod matches;
 mod me;
-pub(crate) mod memory;
 mod nets;
 mod page;
 mod person;
@@ -64,14 +60,10 @@ use coordinator_core::model::Refusal;
 use protocol::{api::path, is_name};
 
 use crate::{
+    answer::{self, ApiError},
     app::App,
-    http::{
-        admission::admission,
-        answer::{self, ApiError},
-    },
+    http::admission::admission,
 };
-pub use changes::Live;
-pub use memory::Memory;
 use words::Language;
 
 /// The routes of the pages.

@@ -6,11 +6,7 @@ use axum::{
 };
 use tower_http::set_header::SetResponseHeaderLayer;
 
-use crate::{
-    app::App,
-    http::{self, answer},
-    pages,
-};
+use crate::{answer, app::App, http, pages};
 
 /// The routes of a coordinator.
 pub fn router(app: App) -> Router {

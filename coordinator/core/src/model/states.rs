@@ -34,13 +34,6 @@ macro_rules! words {
             }
         }
 
-        impl PartialEq<&str> for $name {
-            /// Compares the word, for templates.
-            fn eq(&self, word: &&str) -> bool {
-                self.name() == *word
-            }
-        }
-
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(self.name())

@@ -5,6 +5,7 @@ mod command;
 mod create;
 mod edit;
 mod freeze;
+mod missing_audits;
 mod prepare;
 mod roll_back;
 mod steps;

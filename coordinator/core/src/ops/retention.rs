@@ -33,10 +33,17 @@ impl Operation for ExpireShards {
         let found = tx.retention().expirable(self.before, self.after, WINDOW).await?;
         let last = ShardId(self.after.0 + WINDOW);
         let next = (last < tx.retention().newest().await?).then_some(last);
+        // Whether a shard is counted does not change meanwhile.
+        let counted = tx.accounts().lock_counted_until().await?.unwrap_or_default();
         let mut expired = 0;
         for shard in found {
             if !self.pinned.contains(&shard.hash) && !is_in_window(&shard)? {
-                expired += u64::from(tx.retention().expire(shard.shard).await?);
+                if tx.retention().expire(shard.shard).await? {
+                    expired += 1;
+                    if shard.shard <= counted {
+                        tx.accounts().subtract_stored(shard.shard).await?;
+                    }
+                }
                 if shard.kind == JobKind::Selfplay {
                     tx.retention().drop_segments(shard.shard).await?;
                     tx.retention().merge_lease(shard.shard).await?;

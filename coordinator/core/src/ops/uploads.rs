@@ -4,8 +4,10 @@
 //! stored as an object. [`ReceiveUpload`] writes the shard's row, which commits the upload. A crash
 //! before the last step leaves an orphan object, which the sweep deletes.
 
+mod count_stored;
 mod expectation;
 mod receive;
 
+pub use count_stored::CountStoredBytes;
 pub use expectation::{Expectation, expectation};
 pub use receive::ReceiveUpload;

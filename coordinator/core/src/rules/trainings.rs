@@ -20,6 +20,9 @@ pub const MAX_ATTEMPTS: i64 = 10;
 /// after the last.
 const MAX_STALL_MS: i64 = 6 * HOUR;
 
+/// A trainer whose machine failed is not offered the training again for so long. Others are.
+const LOCAL_FAILURE_PAUSE_MS: i64 = 10 * 60 * SECOND;
+
 /// The transitions of a training: from, event, to.
 pub const TRANSITIONS: &[(State, &str, State)] = &[
     (State::Open, "claimed", State::Leased),
@@ -51,7 +54,7 @@ impl Training {
     pub fn is_claimable(&self, now: Time, account: AccountId, trainer: &str) -> bool {
         let is_own = (self.account, self.trainer.as_deref()) == (Some(account), Some(trainer));
         let is_free = match self.state {
-            State::Open => true,
+            State::Open => !is_own || self.expires.is_none_or(|until| until <= now),
             State::Leased => is_own || self.is_expired(now),
             State::Done | State::Failed => false,
         };
@@ -158,13 +161,15 @@ impl Training {
         Ok(())
     }
 
-    /// Gives it back, for good unless `again`.
-    pub fn abandon(&mut self, reason: Reason, again: bool) {
-        self.reopen();
-        if !again {
-            self.state = State::Failed;
+    /// Gives it back, for good unless `again`. Then the trainer's machine failed: the attempt does
+    /// not count, and this trainer waits.
+    pub fn abandon(&mut self, now: Time, reason: Reason, again: bool) {
+        if again {
+            self.attempts -= 1;
+            self.expires = Some(now.after(LOCAL_FAILURE_PAUSE_MS));
         }
-        self.reason = Some(reason);
+        self.state = if again { State::Open } else { State::Failed };
+        (self.token, self.reason) = (None, Some(reason));
     }
 }
 
@@ -222,7 +227,7 @@ mod tests {
                     3 if training.state == State::Leased => {
                         training.renew(now, &progress(random.below(1_000))).ok();
                     }
-                    4 if training.state == State::Leased => training.abandon("x".into(), random.below(30) > 0),
+                    4 if training.state == State::Leased => training.abandon(now, "x".into(), random.below(30) > 0),
                     5 if training.state == State::Leased && random.below(9) == 0 => {
                         training.upload(now, Uploaded::Net, "net".to_owned());
                         training.complete(now, "net").unwrap();
@@ -257,6 +262,20 @@ mod tests {
             assert!(training.expire(now));
         }
         assert_eq!((training.state, training.reason), (State::Failed, Some(Reason::NoTrainer)));
+    }
+
+    #[test]
+    fn a_broken_machine_neither_fails_it_nor_blocks_others() {
+        let (mut training, mut now) = (training(), Time(0));
+        for _ in 0..3 * MAX_ATTEMPTS {
+            training.claim(now, ANN, "a", "hash".to_owned());
+            training.abandon(now, "too many open files".into(), true);
+            assert_eq!((training.state, training.attempts), (State::Open, 0));
+            assert!(!training.is_claimable(now.after(LOCAL_FAILURE_PAUSE_MS - 1), ANN, "a"));
+            assert!(training.is_claimable(now, ANN, "b") && training.is_claimable(now, AccountId(2), "a"));
+            now = now.after(LOCAL_FAILURE_PAUSE_MS);
+            assert!(training.is_claimable(now, ANN, "a"));
+        }
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! The table of accounts, with their invitations and contributions.
 
 use protocol::api::work::{Contribution, Role};
-use sqlx::{AssertSqlSafe, FromRow, Row as _, any::AnyRow};
+use sqlx::{AssertSqlSafe, Row as _};
 
-use super::{connection::Connection, convert::role, error::StoreError, operation::Tx};
+use super::{
+    convert::{role, row},
+    error::StoreError,
+    operation::repository,
+};
 use crate::{
     clock::Time,
     model::{Account, AccountId, AccountKey, AccountState, Reason, Refusal},
@@ -12,36 +16,14 @@ use crate::{
 const BY_ID: &str = "SELECT id, name, role, state, message, password FROM accounts WHERE id = $1";
 const BY_NAME: &str = "SELECT id, name, role, state, message, password FROM accounts WHERE LOWER(name) = LOWER($1)";
 
-impl FromRow<'_, AnyRow> for Account {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            role: role(row, "role")?,
-            state: row.try_get("state")?,
-            message: row.try_get("message")?,
-            password: row.try_get("password")?,
-        })
-    }
-}
+row!(Account { id, name, role: role, state, message, password });
 
-/// The accounts, within a transaction.
-pub struct Accounts<'t>(pub(super) Connection<'t>);
+repository!(
+    /// The accounts, within a transaction.
+    Accounts, accounts
+);
 
-impl Tx<'_> {
-    /// The accounts.
-    pub fn accounts(&mut self) -> Accounts<'_> {
-        Accounts(self.connection())
-    }
-}
-
-impl<'t> Accounts<'t> {
-    /// The accounts, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Accounts<'_> {
     async fn fetch(&mut self, key: &AccountKey, is_locked: bool) -> Result<Account, StoreError> {
         let query = match key {
             AccountKey::Id(_) => BY_ID,

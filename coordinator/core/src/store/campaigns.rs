@@ -4,7 +4,7 @@ use dataset::Digest;
 use protocol::campaign::Campaign as Plan;
 use sqlx::{AssertSqlSafe, Row as _, any::AnyRow};
 
-use super::{connection::Connection, convert::digest, error::StoreError, operation::Tx};
+use super::{convert::digest, error::StoreError, operation::repository};
 use crate::{
     clock::Time,
     model::{AccountId, Campaign, CampaignId, CampaignKey, CampaignState, CampaignStep, JobId, PromotionKind, Refusal},
@@ -21,8 +21,10 @@ macro_rules! select {
     };
 }
 
-/// The campaigns, within a transaction.
-pub struct Campaigns<'t>(Connection<'t>);
+repository!(
+    /// The campaigns, within a transaction.
+    Campaigns, campaigns
+);
 
 /// A promotion to add.
 pub struct Promotion<'a> {
@@ -40,13 +42,6 @@ pub struct Promotion<'a> {
     pub job: Option<JobId>,
     /// The reason of a rollback.
     pub reason: Option<&'a str>,
-}
-
-impl Tx<'_> {
-    /// The campaigns.
-    pub fn campaigns(&mut self) -> Campaigns<'_> {
-        Campaigns(self.connection())
-    }
 }
 
 fn read(row: &AnyRow) -> Result<Campaign, StoreError> {
@@ -71,13 +66,7 @@ fn read(row: &AnyRow) -> Result<Campaign, StoreError> {
     })
 }
 
-impl<'t> Campaigns<'t> {
-    /// The campaigns, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Campaigns<'_> {
     async fn fetch(&mut self, key: &CampaignKey, is_locked: bool) -> Result<Campaign, StoreError> {
         let query = match key {
             CampaignKey::Id(_) => select!("id = $1"),
@@ -100,13 +89,6 @@ impl<'t> Campaigns<'t> {
     /// A campaign, locked until the transaction ends.
     pub async fn lock(&mut self, key: &CampaignKey) -> Result<Campaign, StoreError> {
         self.fetch(key, true).await
-    }
-
-    /// The id of the campaign with this name.
-    pub async fn id_of(&mut self, name: &str) -> Result<CampaignId, StoreError> {
-        let query = sqlx::query_scalar("SELECT id FROM campaigns WHERE name = $1").bind(name.to_owned());
-        let found = query.fetch_optional(self.0.raw()).await?;
-        found.ok_or_else(|| Refusal::NoCampaign { campaign: name.to_owned() }.into())
     }
 
     /// The running campaigns.

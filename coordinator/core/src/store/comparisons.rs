@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use sqlx::AssertSqlSafe;
 
 use super::{
-    connection::Connection,
     convert::{flag, numbers, row},
     error::StoreError,
-    operation::Tx,
+    operation::repository,
 };
 use crate::{
     clock::Time,
@@ -86,23 +85,12 @@ fn shards_of(near: &str) -> AssertSqlSafe<String> {
     ))
 }
 
-/// The comparisons, within a transaction.
-pub struct Comparisons<'t>(Connection<'t>);
+repository!(
+    /// The comparisons, within a transaction.
+    Comparisons, comparisons
+);
 
-impl Tx<'_> {
-    /// The comparisons.
-    pub fn comparisons(&mut self) -> Comparisons<'_> {
-        Comparisons(self.connection())
-    }
-}
-
-impl<'t> Comparisons<'t> {
-    /// The comparisons, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Comparisons<'_> {
     /// Queues the common games of two shards for comparison, if both files still exist. Games under
     /// a clock are not reproducible: there the first upload is believed.
     pub async fn queue(&mut self, now: Time, job: JobId, left: &Part, right: &Part) -> Result<(), StoreError> {

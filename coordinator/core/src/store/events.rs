@@ -1,28 +1,28 @@
 //! The table of events, and the outbox of their deliveries.
 
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use super::{
+    error::StoreError,
+    operation::{Tx, repository},
+};
 use crate::{
     clock::Time,
     model::{AccountId, Event, EventId},
 };
 
-/// The events, within a transaction.
-pub struct Events<'t>(Connection<'t>);
+repository!(
+    /// The events, within a transaction.
+    Events, events
+);
 
 impl Tx<'_> {
-    /// The events.
-    pub fn events(&mut self) -> Events<'_> {
-        Events(self.connection())
+    /// Records an event of this operation. `by` is the acting account; none for the coordinator.
+    pub async fn record_event(&mut self, by: Option<AccountId>, event: Event) -> Result<(), StoreError> {
+        let now = self.now();
+        self.events().record(now, by, &event).await.map(drop)
     }
 }
 
-impl<'t> Events<'t> {
-    /// The events, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Events<'_> {
     /// Records an event, with its deliveries to webhooks (transactional outbox).
     pub async fn record(&mut self, now: Time, by: Option<AccountId>, event: &Event) -> Result<EventId, StoreError> {
         let (kind, data) = event.to_columns().map_err(|error| StoreError::Corrupt(error.to_string()))?;

@@ -7,10 +7,9 @@ use protocol::campaign::Gate;
 use sqlx::Row as _;
 
 use super::{
-    connection::Connection,
     convert::{header, row},
     error::StoreError,
-    operation::Tx,
+    operation::repository,
 };
 use crate::{
     clock::Time,
@@ -45,27 +44,16 @@ pub struct NewJob<'a> {
     pub spread: i64,
 }
 
-/// The jobs, within a transaction.
-pub struct Jobs<'t>(pub(super) Connection<'t>);
-
-impl Tx<'_> {
-    /// The jobs.
-    pub fn jobs(&mut self) -> Jobs<'_> {
-        Jobs(self.connection())
-    }
-}
+repository!(
+    /// The jobs, within a transaction.
+    Jobs, jobs
+);
 
 pub(super) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))
 }
 
-impl<'t> Jobs<'t> {
-    /// The jobs, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Jobs<'_> {
     /// A job, locked until the transaction ends.
     pub async fn lock(&mut self, job: JobId) -> Result<Job, StoreError> {
         let query = self.0.for_update(BY_ID);

@@ -7,10 +7,9 @@ use protocol::api::problem::Code;
 use sqlx::AssertSqlSafe;
 
 use super::{
-    connection::Connection,
     convert::{header, numbers, row},
     error::StoreError,
-    operation::Tx,
+    operation::repository,
 };
 use crate::{
     clock::Time,
@@ -94,27 +93,16 @@ macro_rules! with_header {
     };
 }
 
-/// The leases, within a transaction.
-pub struct Leases<'t>(Connection<'t>);
-
-impl Tx<'_> {
-    /// The leases.
-    pub fn leases(&mut self) -> Leases<'_> {
-        Leases(self.connection())
-    }
-}
+repository!(
+    /// The leases, within a transaction.
+    Leases, leases
+);
 
 fn found<T>(found: Option<T>) -> Result<T, StoreError> {
     found.ok_or_else(|| StoreError::rejected(Code::NotFound, "there is no such lease"))
 }
 
-impl<'t> Leases<'t> {
-    /// The leases, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Leases<'_> {
     /// The games of active leases, of one job or of all.
     pub async fn playing(&mut self, job: Option<JobId>) -> Result<Playing, StoreError> {
         let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,

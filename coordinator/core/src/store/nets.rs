@@ -8,7 +8,7 @@ use dataset::{
 };
 use sqlx::AssertSqlSafe;
 
-use super::{connection::Connection, convert::row, error::StoreError, jobs::Jobs, operation::Tx};
+use super::{convert::row, error::StoreError, jobs::Jobs, operation::repository};
 use crate::{
     clock::Time,
     model::{Campaign, CampaignId, JobCounts, NetState, NewNet, Reason, Refusal},
@@ -70,23 +70,12 @@ impl TrainingSet {
     }
 }
 
-/// The nets, within a transaction.
-pub struct Nets<'t>(Connection<'t>);
+repository!(
+    /// The nets, within a transaction.
+    Nets, nets
+);
 
-impl Tx<'_> {
-    /// The nets.
-    pub fn nets(&mut self) -> Nets<'_> {
-        Nets(self.connection())
-    }
-}
-
-impl<'t> Nets<'t> {
-    /// The nets, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Nets<'_> {
     /// Checks that a net exists.
     pub async fn must_exist(&mut self, net: Digest) -> Result<(), StoreError> {
         let query = sqlx::query_scalar("SELECT COUNT(*) FROM nets WHERE hash = $1").bind(net.to_string());

@@ -24,6 +24,31 @@ pub trait Operation: Send + Sync + 'static {
     fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
 }
 
+/// Defines the repository of a table: its struct, its accessor of [`Tx`], and `on` for functions
+/// that are no operations.
+macro_rules! repository {
+    ($(#[$doc:meta])* $name:ident, $accessor:ident) => {
+        $(#[$doc])*
+        pub struct $name<'t>(pub(super) $crate::store::Connection<'t>);
+
+        impl $crate::store::Tx<'_> {
+            #[doc = concat!("The repository [`", stringify!($name), "`].")]
+            pub fn $accessor(&mut self) -> $name<'_> {
+                $name(self.connection())
+            }
+        }
+
+        impl<'t> $name<'t> {
+            /// The repository, for a function that is no operation.
+            #[must_use]
+            pub const fn on(connection: $crate::store::Connection<'t>) -> Self {
+                Self(connection)
+            }
+        }
+    };
+}
+pub(super) use repository;
+
 /// A transaction that has begun, and its time. Each table has a repository in this module.
 pub struct Tx<'t> {
     connection: Connection<'t>,

@@ -2,7 +2,7 @@
 
 use sqlx::{FromRow, Row as _, any::AnyRow};
 
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use super::{error::StoreError, operation::repository};
 use crate::{
     clock::Time,
     model::{CampaignState, JobKind, LeaseId, ObjectState, ShardId},
@@ -39,23 +39,12 @@ impl FromRow<'_, AnyRow> for Expirable {
     }
 }
 
-/// Retention, within a transaction.
-pub struct Retention<'t>(Connection<'t>);
+repository!(
+    /// Retention, within a transaction.
+    Retention, retention
+);
 
-impl Tx<'_> {
-    /// Retention.
-    pub fn retention(&mut self) -> Retention<'_> {
-        Retention(self.connection())
-    }
-}
-
-impl<'t> Retention<'t> {
-    /// Retention, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Retention<'_> {
     /// The training sets (JSON) of nets that are published, in training or in their gate.
     pub async fn training_sets(&mut self) -> Result<Vec<String>, StoreError> {
         let query = "SELECT trainings.manifests FROM trainings LEFT JOIN nets ON nets.hash = trainings.candidate

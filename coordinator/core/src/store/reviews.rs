@@ -2,32 +2,20 @@
 //! changed.
 
 use super::{
-    connection::Connection,
     convert::{flag, row},
     error::StoreError,
-    operation::Tx,
+    operation::repository,
 };
 use crate::model::{AccountId, Review, ShardId};
 
 row!(Review { account, reviewed_until, begins: flag, is_new: flag, decided_by, reason, uploads });
 
-/// The reviews, within a transaction.
-pub struct Reviews<'t>(Connection<'t>);
+repository!(
+    /// The reviews, within a transaction.
+    Reviews, reviews
+);
 
-impl Tx<'_> {
-    /// The reviews.
-    pub fn reviews(&mut self) -> Reviews<'_> {
-        Reviews(self.connection())
-    }
-}
-
-impl<'t> Reviews<'t> {
-    /// The reviews, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Reviews<'_> {
     /// Whether any account is under review. Then nothing is decided: games that count now may
     /// leave.
     pub async fn any(&mut self) -> Result<bool, StoreError> {

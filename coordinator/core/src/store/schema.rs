@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
@@ -19,6 +19,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("schema/5.sql"),
     concat!(include_str!("schema/6.sql"), include_str!("schema/recount.sql")),
     include_str!("schema/7.sql"),
+    include_str!("schema/stored_bytes.sql"),
 ];
 
 /// Computes all counters from the rows that they count.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sqlx::{FromRow, Row as _, any::AnyRow};
 
-use super::{connection::Connection, convert::numbers, error::StoreError, operation::Tx};
+use super::{convert::numbers, error::StoreError, operation::repository};
 use crate::model::{Holder, JobId, LeaseId, Segment, SegmentEdit, SegmentState, ShardId};
 
 /// Open segments read for one lease.
@@ -21,15 +21,10 @@ impl FromRow<'_, AnyRow> for Segment {
     }
 }
 
-/// The segments, within a transaction.
-pub struct Segments<'t>(Connection<'t>);
-
-impl Tx<'_> {
-    /// The segments.
-    pub fn segments(&mut self) -> Segments<'_> {
-        Segments(self.connection())
-    }
-}
+repository!(
+    /// The segments, within a transaction.
+    Segments, segments
+);
 
 impl Segments<'_> {
     /// The first open segments of a job.

@@ -1,24 +1,13 @@
 //! The table of settings: of administrators, and internal ones.
 
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use super::{error::StoreError, operation::repository};
 
-/// The settings, within a transaction.
-pub struct SettingValues<'t>(Connection<'t>);
+repository!(
+    /// The settings, within a transaction.
+    SettingValues, settings
+);
 
-impl Tx<'_> {
-    /// The settings.
-    pub fn settings(&mut self) -> SettingValues<'_> {
-        SettingValues(self.connection())
-    }
-}
-
-impl<'t> SettingValues<'t> {
-    /// The settings, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl SettingValues<'_> {
     /// The value of a setting.
     pub async fn get(&mut self, name: &str) -> Result<Option<String>, StoreError> {
         let query = "SELECT value FROM settings WHERE name = $1";

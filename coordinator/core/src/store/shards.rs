@@ -7,10 +7,9 @@ use protocol::api::{problem::Code, work::Notice};
 use sqlx::Row as _;
 
 use super::{
-    connection::Connection,
     convert::{flag, header, numbers, row},
     error::StoreError,
-    operation::Tx,
+    operation::repository,
 };
 use crate::{
     clock::Time,
@@ -57,23 +56,12 @@ struct Refused {
 
 row!(Refused { hash, code, detail });
 
-/// The shards, within a transaction.
-pub struct Shards<'t>(pub(super) Connection<'t>);
+repository!(
+    /// The shards, within a transaction.
+    Shards, shards
+);
 
-impl Tx<'_> {
-    /// The shards.
-    pub fn shards(&mut self) -> Shards<'_> {
-        Shards(self.connection())
-    }
-}
-
-impl<'t> Shards<'t> {
-    /// The shards, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Shards<'_> {
     /// Whether a shard with this hash was received for any lease.
     pub async fn is_known(&mut self, hash: Digest) -> Result<bool, StoreError> {
         let query = "SELECT COUNT(*) FROM shards WHERE hash = $1";
@@ -86,13 +74,6 @@ impl<'t> Shards<'t> {
         let query = "SELECT COUNT(*) FROM shards WHERE lease = $1 AND hash = $2";
         let query = sqlx::query_scalar(query).bind(lease).bind(hash.to_string());
         Ok(query.fetch_one(self.0.raw()).await.map(|known: i64| known > 0)?)
-    }
-
-    /// The bytes of an account's stored games.
-    pub async fn stored_bytes(&mut self, account: AccountId) -> Result<u64, StoreError> {
-        let query =
-            "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM shards WHERE account = $1 AND object = 'present'";
-        Ok(sqlx::query_scalar(query).bind(account).fetch_one(self.0.raw()).await.map(|bytes: i64| bytes as u64)?)
     }
 
     /// The number of shards that wait for validation, up to 10,000.

@@ -1,28 +1,17 @@
 //! Times of rows that wait for the clock.
 
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use super::{error::StoreError, operation::repository};
 use crate::{
     clock::{SECOND, Time},
     rules::trainings::LEASE_SECONDS,
 };
 
-/// Times, within a transaction.
-pub struct Times<'t>(Connection<'t>);
+repository!(
+    /// Times, within a transaction.
+    Times, times
+);
 
-impl Tx<'_> {
-    /// Times.
-    pub fn times(&mut self) -> Times<'_> {
-        Times(self.connection())
-    }
-}
-
-impl<'t> Times<'t> {
-    /// Times, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Times<'_> {
     /// The time of the newest event or lease.
     pub async fn newest(&mut self) -> Result<Time, StoreError> {
         let mut newest = Time::default();
@@ -50,7 +39,7 @@ impl<'t> Times<'t> {
             sqlx::query(query).bind(now).execute(self.0.raw()).await?;
         }
         let query = "UPDATE trainings SET expires = $1 + $2, moved = CASE WHEN moved > $1 THEN $1 ELSE moved END
-                     WHERE state = 'leased' AND expires > $1 + $2";
+                     WHERE state IN ('leased', 'open') AND expires > $1 + $2";
         let query = sqlx::query(query).bind(now).bind(i64::from(LEASE_SECONDS) * SECOND);
         query.execute(self.0.raw()).await?;
         Ok(())

@@ -3,21 +3,16 @@
 use protocol::api::work::Role;
 use sqlx::{FromRow as _, Row as _};
 
-use super::{connection::Connection, convert::role, error::StoreError, operation::Tx};
+use super::{convert::role, error::StoreError, operation::repository};
 use crate::{
     clock::Time,
     model::{Account, AccountId, Session, Token, TokenId},
 };
 
-/// The tokens and sessions, within a transaction.
-pub struct Tokens<'t>(Connection<'t>);
-
-impl Tx<'_> {
-    /// The tokens and sessions.
-    pub fn tokens(&mut self) -> Tokens<'_> {
-        Tokens(self.connection())
-    }
-}
+repository!(
+    /// The tokens and sessions, within a transaction.
+    Tokens, tokens
+);
 
 /// A token to add.
 pub struct NewToken<'a> {
@@ -35,13 +30,7 @@ pub struct NewToken<'a> {
     pub expires: Option<Time>,
 }
 
-impl<'t> Tokens<'t> {
-    /// The tokens, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Tokens<'_> {
     /// The token with this hash, and its account.
     pub async fn find(&mut self, hash: String) -> Result<Option<(Token, Account)>, StoreError> {
         let query = "SELECT accounts.id AS id, accounts.name AS name, accounts.role AS role, state, message, password,

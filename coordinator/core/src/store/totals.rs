@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{connection::Connection, convert::row, error::StoreError, jobs::Jobs, operation::Tx};
+use super::{convert::row, error::StoreError, jobs::Jobs, operation::repository};
 use crate::{
     clock::Time,
     model::{Figures, HeldGames, JobId, ShardId, ShardState},
@@ -25,23 +25,12 @@ struct Counts {
 
 row!(Counts { job, at, games, positions, bytes, outcomes, reasons, figures, held_games });
 
-/// The totals, within a transaction.
-pub struct Totals<'t>(Connection<'t>);
+repository!(
+    /// The totals, within a transaction.
+    Totals, totals
+);
 
-impl Tx<'_> {
-    /// The totals.
-    pub fn totals(&mut self) -> Totals<'_> {
-        Totals(self.connection())
-    }
-}
-
-impl<'t> Totals<'t> {
-    /// The totals, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Totals<'_> {
     /// Moves a shard between the totals of two states; its counts stay.
     pub async fn transfer(&mut self, shard: ShardId, from: ShardState, to: ShardState) -> Result<(), StoreError> {
         debug_assert!(ShardState::TRANSITIONS.contains(&(from, to)), "{from} to {to}");

@@ -1,8 +1,6 @@
 //! The table of trainings.
 
-use sqlx::{FromRow, Row as _, any::AnyRow};
-
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use super::{convert::row, error::StoreError, operation::repository};
 use crate::{
     clock::Time,
     model::{AccountId, Campaign, CampaignId, Reason, Training, TrainingId, TrainingState},
@@ -21,51 +19,35 @@ macro_rules! select {
     };
 }
 
-impl FromRow<'_, AnyRow> for Training {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        let time = |column| row.try_get::<Option<i64>, _>(column).map(|time| time.map(Time));
-        Ok(Self {
-            id: row.try_get("id")?,
-            campaign: row.try_get("campaign")?,
-            generation: row.try_get("generation")?,
-            state: row.try_get("state")?,
-            recipe: row.try_get("recipe")?,
-            manifests: row.try_get("manifests")?,
-            champion: row.try_get("champion")?,
-            token: row.try_get("token")?,
-            account: row.try_get("account")?,
-            trainer: row.try_get("trainer")?,
-            expires: time("expires")?,
-            attempts: row.try_get("attempts")?,
-            progress: row.try_get("progress")?,
-            candidate: row.try_get("candidate")?,
-            curves: row.try_get("curves")?,
-            reason: row.try_get("reason")?,
-            furthest: row.try_get("furthest")?,
-            step: row.try_get("step")?,
-            moved: Time(row.try_get("moved")?),
-            finished: time("finished")?,
-        })
-    }
-}
+row!(Training {
+    id,
+    campaign,
+    generation,
+    state,
+    recipe,
+    manifests,
+    champion,
+    token,
+    account,
+    trainer,
+    expires,
+    attempts,
+    progress,
+    candidate,
+    curves,
+    reason,
+    furthest,
+    step,
+    moved,
+    finished,
+});
 
-/// The trainings, within a transaction.
-pub struct Trainings<'t>(Connection<'t>);
+repository!(
+    /// The trainings, within a transaction.
+    Trainings, trainings
+);
 
-impl Tx<'_> {
-    /// The trainings.
-    pub fn trainings(&mut self) -> Trainings<'_> {
-        Trainings(self.connection())
-    }
-}
-
-impl<'t> Trainings<'t> {
-    /// The trainings, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Trainings<'_> {
     /// Adds a training of a campaign.
     pub async fn add(
         &mut self,
@@ -123,7 +105,8 @@ impl<'t> Trainings<'t> {
     ) -> Result<Option<Training>, StoreError> {
         let query = self.0.skip_locked(
             select!(
-                "(state = 'open' OR (state = 'leased' AND (expires < $1 OR (account = $2 AND trainer = $3))))
+                "((state = 'open' AND (expires IS NULL OR expires <= $1 OR account <> $2 OR trainer <> $3))
+                  OR (state = 'leased' AND (expires < $1 OR (account = $2 AND trainer = $3))))
                  AND attempts < $4
                  AND EXISTS (SELECT 1 FROM campaigns WHERE campaigns.id = trainings.campaign
                              AND campaigns.state = 'running' AND campaigns.training = trainings.id)

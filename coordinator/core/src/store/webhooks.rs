@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqlx::Row as _;
 
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use super::{error::StoreError, operation::repository};
 use crate::{
     clock::{DAY, Time},
     model::{DeliveryId, WebhookId},
@@ -12,8 +12,10 @@ use crate::{
 /// How long a delivery is kept after it succeeded, in milliseconds.
 const KEPT_MS: i64 = 30 * DAY;
 
-/// The webhooks, within a transaction.
-pub struct Webhooks<'t>(Connection<'t>);
+repository!(
+    /// The webhooks, within a transaction.
+    Webhooks, webhooks
+);
 
 /// A delivery that is due.
 #[derive(Clone, Debug)]
@@ -30,20 +32,7 @@ pub struct Due {
     pub body: String,
 }
 
-impl Tx<'_> {
-    /// The webhooks.
-    pub fn webhooks(&mut self) -> Webhooks<'_> {
-        Webhooks(self.connection())
-    }
-}
-
-impl<'t> Webhooks<'t> {
-    /// The webhooks, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-
+impl Webhooks<'_> {
     /// Adds a webhook.
     pub async fn add(
         &mut self,

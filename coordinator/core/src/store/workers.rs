@@ -3,10 +3,9 @@
 use protocol::api::work::{Failure, Machine};
 
 use super::{
-    connection::Connection,
     convert::{flag, row},
     error::StoreError,
-    operation::Tx,
+    operation::repository,
 };
 use crate::{
     clock::{DAY, HOUR, Time},
@@ -18,23 +17,10 @@ const MAX_OTHERS: i64 = 100;
 
 row!(Player { id, account, bench_signature, is_trusted: flag, blocked, state, message, has_delivered: flag });
 
-/// The workers, within a transaction.
-pub struct Workers<'t>(Connection<'t>);
-
-impl Tx<'_> {
-    /// The workers.
-    pub fn workers(&mut self) -> Workers<'_> {
-        Workers(self.connection())
-    }
-}
-
-impl<'t> Workers<'t> {
-    /// The workers, for a function that is no operation.
-    #[must_use]
-    pub const fn on(connection: Connection<'t>) -> Self {
-        Self(connection)
-    }
-}
+repository!(
+    /// The workers, within a transaction.
+    Workers, workers
+);
 
 impl Workers<'_> {
     /// Records that a worker has sent something.

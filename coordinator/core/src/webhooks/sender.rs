@@ -6,10 +6,9 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::{Client, redirect::Policy};
 use sha2::Sha256;
 
-use super::origin;
 use crate::{
     clock::{Clock, Time},
-    ops::webhooks::{ClaimDeliveries, RecordAttempt},
+    ops::webhooks::{ClaimDeliveries, RecordAttempt, origin},
     store::{Database, Due, Store as _, StoreError, Webhooks},
 };
 

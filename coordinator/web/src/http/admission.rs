@@ -16,12 +16,13 @@ use axum::{
 use futures_util::{StreamExt as _, stream};
 use protocol::api::{MAX_JSON_BYTES, MAX_NET_BYTES, problem::Code};
 
-use super::{
+use super::{auth, body};
+use crate::{
     answer::{self, ApiError},
-    auth, body, limits,
-    permits::Permit,
+    app::App,
+    limits,
+    limits::permits::Permit,
 };
-use crate::app::App;
 
 /// Time limit for a short body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);

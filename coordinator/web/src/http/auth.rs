@@ -7,11 +7,11 @@ use axum::{
 use coordinator_core::model::{Identity, Refusal, Session};
 use protocol::api::{VERSION_HEADER, problem::Code, work::Role};
 
-use super::{
+use super::cookie::{SESSION_COOKIE, cookie};
+use crate::{
     answer::{ApiError, ApiResult},
-    cookie::{SESSION_COOKIE, cookie},
+    app::App,
 };
-use crate::app::App;
 
 /// The bearer token of a request.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {

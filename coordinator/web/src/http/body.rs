@@ -8,11 +8,11 @@ use dataset::Digest;
 use futures_util::StreamExt as _;
 use protocol::api::{SHA256_HEADER, problem::Code};
 
-use super::{
+use crate::{
     answer::{ApiError, ApiResult, busy},
-    permits::Permit,
+    app::App,
+    limits::permits::Permit,
 };
-use crate::app::App;
 
 /// Rejects a body of another type.
 pub(super) fn require_type(headers: &HeaderMap, wanted: &str) -> ApiResult<()> {

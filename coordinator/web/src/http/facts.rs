@@ -10,12 +10,11 @@ use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
+use super::{auth::Authenticated, files};
+use crate::{
     answer::{ApiError, ApiResult, Path, Query},
-    auth::Authenticated,
-    files,
+    app::App,
 };
-use crate::app::App;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()

@@ -19,11 +19,11 @@ use coordinator_core::{
 use dataset::Digest;
 use protocol::api::{NET_TYPE, SHARD_TYPE, problem::Code};
 
-use super::{
+use super::auth::Reader;
+use crate::{
     answer::{ApiError, ApiResult, Path},
-    auth::Reader,
+    app::App,
 };
-use crate::app::App;
 
 /// Cached for a year, without revalidation.
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");

@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use xiangqi::notation::Notation;
 
-use super::{
+use super::auth::Reader;
+use crate::{
     answer::{ApiError, ApiResult, Path, Query},
-    auth::Reader,
+    app::App,
 };
-use crate::app::App;
 
 /// A filter of the list of shards.
 #[derive(Deserialize)]

@@ -13,8 +13,7 @@ use coordinator_core::{
     reports::health::{self, Uploads},
 };
 
-use super::limits::BOUNDS;
-use crate::app::App;
+use crate::{app::App, limits::BOUNDS};
 
 pub(super) async fn alive() -> &'static str {
     "alive\n"

@@ -18,10 +18,8 @@ use tokio::{
 };
 use tower::ServiceExt as _;
 
-use super::{
-    limits,
-    write_timeout::{Addresses, WriteTimeout},
-};
+use super::write_timeout::{Addresses, WriteTimeout};
+use crate::limits;
 
 /// Open connections at the same time; others wait in the system's queue.
 const MAX_CONNECTIONS: usize = 8_192;

@@ -24,11 +24,12 @@ use protocol::api::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
+use super::auth::Authenticated;
+use crate::{
     answer::{ApiError, ApiResult, Body, Path},
-    auth::Authenticated,
+    app::App,
+    live,
 };
-use crate::{app::App, live};
 
 /// The selection of a live match.
 #[derive(Clone, Copy, Deserialize)]

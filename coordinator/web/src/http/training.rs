@@ -31,12 +31,14 @@ use protocol::{
 use tokio::task::spawn_blocking;
 
 use super::{
-    answer::{ApiError, ApiResult, Body, Path},
     auth::Authenticated,
     body::{collect, require_type, verify_hash},
-    permits::Permit,
 };
-use crate::app::App;
+use crate::{
+    answer::{ApiError, ApiResult, Body, Path},
+    app::App,
+    limits::permits::Permit,
+};
 
 /// Longest plot of the loss, in bytes.
 const MAX_CURVES_BYTES: u64 = 4 << 20;

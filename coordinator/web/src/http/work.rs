@@ -35,12 +35,14 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use super::{
-    answer::{ApiError, ApiResult, Body, Path},
     auth::{Authenticated, MinVersion},
     body::{collect, require_type, verify_hash},
-    permits::Permit,
 };
-use crate::app::App;
+use crate::{
+    answer::{ApiError, ApiResult, Body, Path},
+    app::App,
+    limits::permits::Permit,
+};
 
 pub(super) async fn server(State(app): State<App>) -> ApiResult<Json<Server>> {
     let settings = &app.settings;
@@ -251,8 +253,9 @@ async fn is_known(app: &App, hash: Digest) -> ApiResult<bool> {
 /// Bytes left of an account's quota; none without a quota. A full quota is an error.
 async fn remaining_quota(app: &App, account: AccountId) -> ApiResult<Option<u64>> {
     let Some(quota) = app.settings.quota_bytes else { return Ok(None) };
-    let used =
-        app.read(move |connection| Box::pin(async move { Shards::on(connection).stored_bytes(account).await })).await?;
+    let used = app
+        .read(move |connection| Box::pin(async move { Accounts::on(connection).stored_bytes(account).await }))
+        .await?;
     match quota.saturating_sub(used) {
         0 => Err(beyond_quota(app, 0)),
         left => Ok(Some(left)),

@@ -22,7 +22,6 @@ use coordinator_core::{
         log::{self, LoggedEvent},
         people::{self as facts, Account, Audits},
     },
-    store::Accounts,
 };
 use protocol::api::work::Role;
 use serde::Deserialize;
@@ -35,8 +34,8 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
+    answer::{ApiResult, Path, Query},
     app::App,
-    http::answer::{ApiResult, Path, Query},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -117,17 +116,7 @@ async fn apply(app: &App, name: &str, change: UserChange, by: Authority) -> ApiR
 
 /// Begins or lifts the quarantine of an account.
 async fn quarantine(app: &App, account: AccountKey, why: String, by: Option<Authority>, begins: bool) -> ApiResult<()> {
-    let account = app
-        .report(move |connection| {
-            let account = account.clone();
-            Box::pin(async move { Accounts::on(connection).get(&account).await })
-        })
-        .await?;
-    if let Some(by) = &by {
-        account.check_authority(by)?;
-    }
-    let by = Authority::account(by.as_ref());
-    let change = SetQuarantine { account: account.id, begins, by, reason: why.as_str().into() };
+    let change = SetQuarantine { account, begins, by, reason: why.as_str().into() };
     set_quarantine(&app.store, app.clock.now(), change).await?;
     Ok(())
 }

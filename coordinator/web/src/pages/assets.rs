@@ -13,7 +13,7 @@ use flate2::{Compression, write::GzEncoder};
 use super::zipping;
 use coordinator_core::model::Refusal;
 
-use crate::http::answer::{ApiResult, Path};
+use crate::answer::{ApiResult, Path};
 
 struct Asset {
     name: &'static str,

@@ -9,7 +9,7 @@ use axum::{
     routing::{get, post},
 };
 use coordinator_core::{
-    model::{CampaignCommand, CampaignKey, Refusal},
+    model::{CampaignCommand, CampaignKey, CampaignState, CampaignStep, PromotionKind, Refusal},
     ops::campaigns::{CommandCampaign, CreateCampaign, EditCampaign, RollBackCampaign},
     reports::{
         campaign::{self, Progress},
@@ -29,8 +29,8 @@ use super::{
     words::{fill, state},
 };
 use crate::{
+    answer::{ApiResult, Path},
     app::App,
-    http::answer::{ApiResult, Path},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -86,22 +86,30 @@ struct Available {
 
 impl Available {
     fn of(progress: &Progress) -> Self {
-        let (state, phase) = (progress.state.name(), progress.phase.name());
-        let is_alive = matches!(state, "running" | "paused" | "stuck");
+        let (state, phase) = (progress.state, progress.phase);
+        let is_alive = !is_over(progress);
         let last = progress.strength.last();
         Self {
-            pause: state == "running",
-            resume: matches!(state, "paused" | "stuck"),
+            pause: state == CampaignState::Running,
+            resume: matches!(state, CampaignState::Paused | CampaignState::Stuck),
             stop: is_alive,
-            train: is_alive && phase == "collecting" && progress.games > 0,
-            judge: is_alive && phase == "gating",
+            train: is_alive && phase == CampaignStep::Collecting && progress.games > 0,
+            judge: is_alive && phase == CampaignStep::Gating,
             roll_back: progress.champion.is_some()
                 && last.is_some_and(|_| {
-                    progress.strength.iter().any(|point| point.kind != "rollback" && point.net == progress.champion)
+                    progress
+                        .strength
+                        .iter()
+                        .any(|point| point.kind != PromotionKind::Rollback && point.net == progress.champion)
                 }),
             edit: is_alive,
         }
     }
+}
+
+/// Whether it has ended for good.
+fn is_over(progress: &Progress) -> bool {
+    matches!(progress.state, CampaignState::Stopped | CampaignState::Complete)
 }
 
 fn find(name: &str, app: &App) -> impl Future<Output = ApiResult<Progress>> + Send {
@@ -158,9 +166,8 @@ async fn shown(app: &App, visitor: &Visitor, name: &str, rollback_fault: Option<
 /// The pipeline: the campaign's phase, and the time of each step.
 fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
     let (language, words) = (visitor.language, &visitor.language.words().campaigns);
-    let phases = ["collecting", "training", "gating"];
-    let here = phases.iter().position(|phase| progress.phase == *phase).unwrap_or(0);
-    let is_over = matches!(progress.state.name(), "stopped" | "complete");
+    let here = CampaignStep::ALL.iter().position(|phase| progress.phase == *phase).unwrap_or(0);
+    let is_over = is_over(progress);
     let last = |of: fn(&campaign::Generation) -> Option<i64>| progress.generations.iter().find_map(of);
     let times = [last(|it| it.collecting), last(|it| it.training), last(|it| it.gating)];
     let since = visitor.now.0 - progress.phase_since;
@@ -178,7 +185,7 @@ fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
         let class = match index {
             _ if is_over => "",
             index if index < here => "past",
-            index if index == here && progress.state == "stuck" => "ill",
+            index if index == here && progress.state == CampaignState::Stuck => "ill",
             index if index == here => "here",
             _ => "",
         };

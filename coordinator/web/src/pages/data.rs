@@ -12,8 +12,8 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
+    answer::{ApiResult, Query},
     app::App,
-    http::answer::{ApiResult, Query},
 };
 
 pub(super) fn routes() -> Router<App> {

@@ -10,8 +10,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use super::page::Visitor;
 use crate::{
+    answer::{ApiError, ApiResult},
     app::App,
-    http::answer::{ApiError, ApiResult},
 };
 
 /// Longest form: the text of a campaign.

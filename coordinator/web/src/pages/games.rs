@@ -18,8 +18,8 @@ use super::{
     words::{Language, fill},
 };
 use crate::{
+    answer::{ApiResult, Path, Query},
     app::App,
-    http::answer::{ApiResult, Path, Query},
 };
 
 pub(super) fn routes() -> Router<App> {

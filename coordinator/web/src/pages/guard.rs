@@ -17,16 +17,16 @@ use coordinator_core::{model::Refusal, people, reports::marks::Marks};
 use protocol::api::problem::{Code, PROBLEM_TYPE};
 
 use super::{
-    live,
     page::{Page, Visitor, show},
     words::Language,
     zipping,
 };
 use crate::{
+    answer::ApiError,
     app::App,
     http::{
-        answer::ApiError,
         cookie::{SESSION_COOKIE, cookie},
+        live,
     },
 };
 

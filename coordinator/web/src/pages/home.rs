@@ -10,7 +10,7 @@ use super::{
     live_game::render_board,
     page::{Page, Visitor, show},
 };
-use crate::{app::App, http::answer::ApiResult, live};
+use crate::{answer::ApiResult, app::App, live};
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/", get(home))

@@ -35,8 +35,8 @@ use super::{
     words::{Boards, Language, fill, state},
 };
 use crate::{
+    answer::{ApiError, ApiResult, Query},
     app::App,
-    http::answer::{ApiError, ApiResult, Query},
 };
 
 pub(super) fn routes() -> Router<App> {

@@ -35,8 +35,8 @@ use super::{
     words::{Boards, Language, fill, state},
 };
 use crate::{
+    answer::{ApiError, ApiResult, Path},
     app::App,
-    http::answer::{ApiError, ApiResult, Path},
     live::{self, Snapshot},
 };
 

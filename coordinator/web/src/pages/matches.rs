@@ -9,7 +9,7 @@ use axum::{
     routing::get,
 };
 use coordinator_core::{
-    model::{JobId, Refusal},
+    model::{JobId, JobState, Refusal},
     reports::matches::{self, Line, Match, Openings},
     store::StoreError,
     timed,
@@ -24,8 +24,8 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
+    answer::{ApiResult, Path, Query},
     app::App,
-    http::answer::{ApiResult, Path, Query},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -154,9 +154,9 @@ async fn one(State(app): State<App>, visitor: Visitor, Path(job): Path<JobId>) -
         all => all?,
     };
     // Games of an open match are hidden.
-    let pairs = match all.line.state.name() {
-        "closed" => matches::openings(&app, job, 0).await.ok(),
-        _ => None,
+    let pairs = match all.line.state {
+        JobState::Closed => matches::openings(&app, job, 0).await.ok(),
+        JobState::Open | JobState::Paused => None,
     };
     let none = Openings { shard: None, is_open: false, pairs: Vec::new(), has_more: false };
     let pairs = pairs.unwrap_or(none);

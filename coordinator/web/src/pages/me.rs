@@ -31,11 +31,9 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
+    answer::{ApiResult, Path, Query},
     app::App,
-    http::{
-        answer::{ApiResult, Path, Query},
-        cookie::SESSION_COOKIE,
-    },
+    http::cookie::SESSION_COOKIE,
 };
 
 pub(super) fn routes() -> Router<App> {

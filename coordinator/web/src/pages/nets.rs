@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::page::{Page, Visitor, show};
 use crate::{
+    answer::{ApiResult, Path, Query},
     app::App,
-    http::answer::{ApiResult, Path, Query},
 };
 
 pub(super) fn routes() -> Router<App> {

@@ -20,11 +20,9 @@ use super::{
     words::{self, Language, Words},
 };
 use crate::{
+    answer::{ApiError, ApiResult},
     app::App,
-    http::{
-        answer::{ApiError, ApiResult},
-        auth,
-    },
+    http::auth,
 };
 
 /// The visitor of a page, resolved by `guard`. Handlers take it as an argument.

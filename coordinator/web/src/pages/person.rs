@@ -16,8 +16,8 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
+    answer::{ApiResult, Path, Query},
     app::App,
-    http::answer::{ApiResult, Path, Query},
 };
 
 pub(super) fn routes() -> Router<App> {

@@ -31,12 +31,10 @@ use super::{
     words::{fill, reason},
 };
 use crate::{
+    answer::{ApiError, ApiResult, Query},
     app::App,
-    http::{
-        answer::{ApiError, ApiResult, Query},
-        cookie::{SESSION_COOKIE, cookie},
-        limits::address_in,
-    },
+    http::cookie::{SESSION_COOKIE, cookie},
+    limits::address_in,
 };
 
 pub(super) fn routes() -> Router<App> {

@@ -9,8 +9,8 @@ use super::{
     words::Language,
 };
 use crate::{
+    answer::{ApiResult, Query},
     app::App,
-    http::answer::{ApiResult, Query},
 };
 
 pub(super) fn routes() -> Router<App> {

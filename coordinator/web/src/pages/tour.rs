@@ -19,8 +19,8 @@ use super::{
     words::state,
 };
 use crate::{
+    answer::{ApiResult, Query},
     app::App,
-    http::answer::{ApiResult, Query},
 };
 
 /// The game, as the published file has it.

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::page::{Page, Visitor, show};
 use crate::{
+    answer::{ApiResult, Query},
     app::App,
-    http::answer::{ApiResult, Query},
 };
 
 pub(super) fn routes() -> Router<App> {

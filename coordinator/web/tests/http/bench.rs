@@ -18,7 +18,7 @@ use coordinator_core::{
     store::{Database, Store as _},
     validator::Validator,
 };
-use coordinator_web::{app::App, http, pages, router};
+use coordinator_web::{app::App, http, memory, router};
 use dataset::{Digest, Header, Record, shard::ShardWriter};
 use engine::Evaluation;
 use protocol::api::{
@@ -61,10 +61,10 @@ impl Bench {
     }
 
     pub(crate) async fn with(settings: Settings) -> Self {
-        Self::with_memory(settings, pages::Memory::default()).await
+        Self::with_memory(settings, memory::Memory::default()).await
     }
 
-    pub(crate) async fn with_memory(settings: Settings, memory: pages::Memory) -> Self {
+    pub(crate) async fn with_memory(settings: Settings, memory: memory::Memory) -> Self {
         drop(rustls::crypto::ring::default_provider().install_default());
         let folder = tempfile::tempdir().unwrap();
         let store = Database::open(&format!("sqlite:{}", folder.path().join("db").display()), None).await.unwrap();

@@ -3,7 +3,7 @@
 use std::{io::Read as _, time::Duration};
 
 use coordinator_core::reports::matches::{Memory, ReadTimeouts};
-use coordinator_web::pages;
+use coordinator_web::memory;
 use protocol::api::work::Role;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
@@ -133,7 +133,7 @@ async fn a_changed_match_is_read_again() {
 #[tokio::test]
 async fn no_page_waits_while_a_match_is_read() {
     let no_wait = ReadTimeouts { first: Duration::ZERO, later: Duration::ZERO };
-    let memory = pages::Memory::with_matches(Memory::with_timeouts(no_wait));
+    let memory = memory::Memory::with_matches(Memory::with_timeouts(no_wait));
     let bench = Bench::with_memory(settings(), memory).await;
     bench.campaign(CAMPAIGN).await;
     plenty::fill(&bench).await;

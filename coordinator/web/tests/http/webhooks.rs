@@ -23,7 +23,7 @@ use coordinator_core::{
         webhooks::{AddWebhook, DEFAULT_KINDS, RemoveWebhook},
     },
     people::secret,
-    store::{Accounts, Store as _, StoreError, Webhooks},
+    store::{Store as _, StoreError, Webhooks},
     webhooks::{self, Sender, signature},
 };
 use protocol::api::{problem::Code, work::Role};
@@ -115,8 +115,7 @@ async fn events_are_delivered_once_and_signed() {
     cause_event(&bench, "candidate").await;
     bench.account("eve", Role::Volunteer).await;
     let now = bench.clock.now();
-    let eve = bench.service.store.read(|c| Box::pin(async move { Accounts::on(c).get(&"eve".into()).await }));
-    let (account, reason) = (eve.await.unwrap().id, "by hand".into());
+    let (account, reason) = ("eve".into(), "by hand".into());
     let change = SetQuarantine { account, begins: true, by: None, reason };
     set_quarantine(&bench.service.store, now, change).await.unwrap();
     assert_eq!(deliver(&bench).await, (2, 2));

@@ -1,8 +1,7 @@
 //! Changes of roles and states.
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountChange, AccountKey, Authority},
+    model::{AccountChange, AccountKey, Authority, Event, Reason},
     store::{Operation, StoreError, Tx},
 };
 
@@ -24,17 +23,18 @@ impl Operation for ChangeAccount {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
         let mut account = tx.accounts().lock(&self.account).await?;
         if let Some(by) = &self.by {
             account.check_authority(by)?;
         }
         let by = Authority::account(self.by.as_ref());
+        let message = self.message.as_deref().map(Reason::from);
+        let text = message.as_ref().map(ToString::to_string);
         for &change in &self.changes {
-            account.change(change, self.message.as_deref().map(Into::into))?;
+            account.change(change, message.clone())?;
             tx.accounts().save(&account).await?;
-            let event = Event::AccountChanged { account: account.id, change, message: self.message.clone() };
-            record_event(&mut tx.connection(), now, by, event).await?;
+            let event = Event::AccountChanged { account: account.id, change, message: text.clone() };
+            tx.record_event(by, event).await?;
         }
         Ok(())
     }

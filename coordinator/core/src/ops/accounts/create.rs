@@ -3,8 +3,7 @@
 use protocol::{api::work::Role, is_name};
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, AccountState, Refusal},
+    model::{AccountId, AccountState, Event, Refusal},
     store::{Operation, StoreError, Tx},
 };
 
@@ -30,13 +29,7 @@ impl Operation for CreateAccount {
             return Err(Refusal::BadName { name }.into());
         }
         let account = tx.accounts().add(now, &name, self.role, self.state).await?;
-        record_event(
-            &mut tx.connection(),
-            now,
-            self.by,
-            Event::AccountCreated { account, name, role: self.role, state: self.state },
-        )
-        .await?;
+        tx.record_event(self.by, Event::AccountCreated { account, name, role: self.role, state: self.state }).await?;
         Ok(account)
     }
 }

@@ -1,8 +1,7 @@
 //! Deletion of accounts.
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountKey, Authority},
+    model::{AccountKey, Authority, Event},
     store::{Operation, StoreError, Tx},
 };
 
@@ -30,7 +29,7 @@ impl Operation for DeleteAccount {
         tx.accounts().anonymize(now, account.id).await?;
         tx.events().erase(account.id).await?;
         let by = by.filter(|by| *by != account.id);
-        record_event(&mut tx.connection(), now, by, Event::AccountDeleted { account: account.id }).await?;
+        tx.record_event(by, Event::AccountDeleted { account: account.id }).await?;
         Ok(())
     }
 }

@@ -4,8 +4,7 @@ use protocol::api::work::Role;
 
 use crate::{
     clock::DAY,
-    events::{Event, record_event},
-    model::{AccountId, AccountKey},
+    model::{AccountId, AccountKey, Event},
     people::hash_of,
     store::{Operation, StoreError, Tx},
 };
@@ -30,7 +29,7 @@ impl Operation for Invite {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let (now, by) = (tx.now(), tx.accounts().get(&self.by).await?.id);
         tx.accounts().invite(now, hash_of(&self.secret), self.role, by, now.after(VALIDITY_MS)).await?;
-        record_event(&mut tx.connection(), now, Some(by), Event::Invited { account: by, role: self.role }).await?;
+        tx.record_event(Some(by), Event::Invited { account: by, role: self.role }).await?;
         Ok(())
     }
 }

@@ -1,8 +1,7 @@
 //! Passwords.
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, AccountKey, AccountState, Refusal},
+    model::{AccountId, AccountKey, AccountState, Event, Refusal},
     store::{Operation, StoreError, Tx},
 };
 
@@ -21,7 +20,6 @@ impl Operation for SetPassword {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
         let mut account = tx.accounts().lock(&self.account).await?;
         if account.state == AccountState::Deleted {
             return Err(Refusal::NoAccount { account: account.id.to_string() }.into());
@@ -29,7 +27,7 @@ impl Operation for SetPassword {
         account.password = Some(self.hash.clone());
         tx.accounts().save(&account).await?;
         tx.tokens().end_sessions_of(account.id).await?;
-        record_event(&mut tx.connection(), now, self.by, Event::PasswordSet { account: account.id }).await?;
+        tx.record_event(self.by, Event::PasswordSet { account: account.id }).await?;
         Ok(())
     }
 }

@@ -4,8 +4,7 @@ use stats::Decision;
 
 use super::{prepare::Prepared, steps};
 use crate::{
-    events::{Event, record_event},
-    model::{Campaign, CampaignId, CampaignState, CampaignStep, JobKind, JobState, Reason, TrainingState},
+    model::{Campaign, CampaignId, CampaignState, CampaignStep, Event, JobKind, JobState, Reason, TrainingState},
     ops::live,
     rules::campaigns::Counts,
     store::{Database, Operation, StoreError, Tx},
@@ -124,7 +123,7 @@ impl AdvanceCampaign {
         live::show_gate(&mut tx.connection(), job).await?;
         campaign.begin_gate(now, job);
         let (campaign, name) = (campaign.plan.name.clone(), tx.nets().name_of(Some(candidate)).await?);
-        record_event(&mut tx.connection(), now, None, Event::Gating { campaign, name, job: Some(job) }).await?;
+        tx.record_event(None, Event::Gating { campaign, name, job: Some(job) }).await?;
         Ok(())
     }
 

@@ -2,8 +2,7 @@
 
 use super::{prepare::Prepared, steps};
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, CampaignCommand as Command, CampaignKey, JobState, Reason, Refusal},
+    model::{AccountId, CampaignCommand as Command, CampaignKey, Event, JobState, Reason, Refusal},
     store::{Database, Operation, StoreError, Tx},
 };
 
@@ -43,7 +42,6 @@ impl Operation for CommandCampaign {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
         let command = self.command;
         let mut campaign = tx.campaigns().lock(&self.campaign).await?;
         if self.seen.is_some_and(|seen| seen != campaign.changed) {
@@ -70,13 +68,7 @@ impl Operation for CommandCampaign {
             }
         }
         tx.campaigns().save(&campaign).await?;
-        record_event(
-            &mut tx.connection(),
-            now,
-            self.by,
-            Event::CampaignCommand { campaign: campaign.plan.name, command },
-        )
-        .await?;
+        tx.record_event(self.by, Event::CampaignCommand { campaign: campaign.plan.name, command }).await?;
         Ok(())
     }
 }

@@ -3,8 +3,7 @@
 use protocol::{api::problem::Code, campaign::Campaign as Plan};
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, CampaignId},
+    model::{AccountId, CampaignId, Event},
     store::{Operation, StoreError, Tx},
 };
 
@@ -32,8 +31,7 @@ impl Operation for CreateCampaign {
         for book in [plan.selfplay.openings.book, plan.gate.book].into_iter().flatten() {
             tx.nets().book_must_exist(book).await?;
         }
-        record_event(&mut tx.connection(), now, self.by, Event::CampaignCreated { campaign: plan.name.clone() })
-            .await?;
+        tx.record_event(self.by, Event::CampaignCreated { campaign: plan.name.clone() }).await?;
         Ok((id, plan.name))
     }
 }

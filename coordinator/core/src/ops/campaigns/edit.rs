@@ -3,8 +3,7 @@
 use protocol::{api::problem::Code, campaign::Campaign as Plan};
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, CampaignKey, CampaignStep, Refusal},
+    model::{AccountId, CampaignKey, CampaignStep, Event, Refusal},
     store::{Operation, StoreError, Tx},
 };
 
@@ -26,7 +25,6 @@ impl Operation for EditCampaign {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
         let new =
             Plan::from_text(&self.text).map_err(|error| StoreError::rejected(Code::Invalid, error.to_string()))?;
         let mut campaign = tx.campaigns().lock(&self.campaign).await?;
@@ -52,8 +50,7 @@ impl Operation for EditCampaign {
         campaign.plan = new;
         tx.campaigns().save(&campaign).await?;
         tx.jobs().prioritize(campaign.id, i64::from(campaign.plan.priority)).await?;
-        record_event(&mut tx.connection(), now, self.by, Event::CampaignEdited { campaign: campaign.plan.name })
-            .await?;
+        tx.record_event(self.by, Event::CampaignEdited { campaign: campaign.plan.name }).await?;
         Ok(())
     }
 }

@@ -3,11 +3,10 @@
 
 use stats::Decision;
 
-use super::{freeze, steps};
+use super::{freeze, missing_audits::MissingAudits, steps};
 use crate::{
     gate::Decided,
     model::{Campaign, CampaignKey, CampaignState, CampaignStep, JobId},
-    ops::matches::MissingAudits,
     store::{Campaigns, Connection, Database, Jobs, Nets, Store as _, StoreError, TrainingSet, counting},
 };
 

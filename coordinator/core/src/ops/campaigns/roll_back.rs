@@ -2,8 +2,7 @@
 
 use super::steps;
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, CampaignKey, JobState, PromotionKind, Reason, Refusal},
+    model::{AccountId, CampaignKey, Event, JobState, PromotionKind, Reason, Refusal},
     rules::nets::NetEvent,
     store::{Operation, Promotion, StoreError, Tx},
 };
@@ -46,13 +45,7 @@ impl Operation for RollBackCampaign {
         tx.campaigns().add_promotion(now, promotion).await?;
         let name = tx.nets().name(&champion).await?;
         let (campaign, reason) = (campaign.plan.name, self.reason.as_str().into());
-        record_event(
-            &mut tx.connection(),
-            now,
-            by,
-            Event::Rollback { campaign, net: champion, name, champion: net, reason },
-        )
-        .await?;
+        tx.record_event(by, Event::Rollback { campaign, net: champion, name, champion: net, reason }).await?;
         Ok(())
     }
 }

@@ -6,9 +6,8 @@ use serde_json::json;
 
 use crate::{
     clock::{HOUR, SECOND},
-    events::{Event, record_event},
     gate::{self, Decided},
-    model::{AccountId, Campaign, JobId, JobKind, JobState, PromotionKind, Reason, Refusal, Stall},
+    model::{AccountId, Campaign, Event, JobId, JobKind, JobState, PromotionKind, Reason, Refusal, Stall},
     rules::{
         campaigns::Counts,
         nets::NetEvent,
@@ -82,13 +81,7 @@ pub(super) async fn begin_training(
     let manifests = json!([{ "name": file, "sha256": set.hash }]).to_string();
     let training = tx.trainings().add(now, campaign, recipe.to_text(), manifests).await?;
     campaign.begin_training(now, training);
-    record_event(
-        &mut tx.connection(),
-        now,
-        None,
-        Event::Training { campaign: campaign.plan.name.clone(), generation, name },
-    )
-    .await?;
+    tx.record_event(None, Event::Training { campaign: campaign.plan.name.clone(), generation, name }).await?;
     Ok(true)
 }
 
@@ -112,13 +105,7 @@ pub(super) async fn promote(tx: &mut Tx<'_>, campaign: &mut Campaign, by: Option
     set_jobs_state(tx, campaign, JobState::Closed).await?;
     campaign.promote(now, candidate);
     let (name, generation) = (tx.nets().name(&net).await?, campaign.generation);
-    record_event(
-        &mut tx.connection(),
-        now,
-        by,
-        Event::Promotion { campaign: campaign.plan.name.clone(), net, name, generation, job },
-    )
-    .await?;
+    tx.record_event(by, Event::Promotion { campaign: campaign.plan.name.clone(), net, name, generation, job }).await?;
     Ok(())
 }
 
@@ -133,13 +120,7 @@ pub(super) async fn reject(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Rea
     }
     let stuck = campaign.reject(now);
     let name = tx.nets().name(&net).await?;
-    record_event(
-        &mut tx.connection(),
-        now,
-        None,
-        Event::Rejection { campaign: campaign.plan.name.clone(), net, name, reason, job },
-    )
-    .await?;
+    tx.record_event(None, Event::Rejection { campaign: campaign.plan.name.clone(), net, name, reason, job }).await?;
     match stuck {
         Some(reason) => stick(tx, campaign, reason).await,
         None => Ok(()),
@@ -163,6 +144,6 @@ pub(super) async fn stick(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Reas
     }
     campaign.stick(reason.clone());
     let campaign = campaign.plan.name.clone();
-    record_event(&mut tx.connection(), now, None, Event::Stall(Stall::Campaign { campaign, reason })).await?;
+    tx.record_event(None, Event::Stall(Stall::Campaign { campaign, reason })).await?;
     Ok(())
 }

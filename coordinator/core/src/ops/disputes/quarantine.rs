@@ -2,7 +2,7 @@
 
 use super::conclude::{Cause, conclude};
 use crate::{
-    model::{AccountId, Reason},
+    model::{AccountKey, Authority, Reason},
     rules::case::Case,
     store::{Operation, StoreError, Tx},
 };
@@ -14,11 +14,11 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct SetQuarantine {
     /// The account.
-    pub account: AccountId,
+    pub account: AccountKey,
     /// Whether it is quarantined; otherwise the quarantine is lifted.
     pub begins: bool,
-    /// The deciding maintainer; none for the command line.
-    pub by: Option<AccountId>,
+    /// The rights of the deciding maintainer; all for the command line.
+    pub by: Option<Authority>,
     /// Why.
     pub reason: Reason,
 }
@@ -28,8 +28,14 @@ impl Operation for SetQuarantine {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        // Jobs are locked before accounts, so this one is not locked here.
+        let account = tx.accounts().get(&self.account).await?;
+        if let Some(by) = &self.by {
+            account.check_authority(by)?;
+        }
         let mut case = Case::default();
-        case.decided(self.account, self.begins);
-        conclude(tx, &mut case, Some(&Cause { by: self.by, reason: self.reason.clone() })).await.map(drop)
+        case.decided(account.id, self.begins);
+        let cause = Cause { by: Authority::account(self.by.as_ref()), reason: self.reason.clone() };
+        conclude(tx, &mut case, Some(&cause)).await.map(drop)
     }
 }

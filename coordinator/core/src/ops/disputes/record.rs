@@ -2,8 +2,7 @@
 
 use super::conclude::{Cause, conclude};
 use crate::{
-    events::{Event, record_event},
-    model::{ComparisonId, ComparisonState, Reason},
+    model::{ComparisonId, ComparisonState, Event, Reason},
     rules::case::Case,
     store::{Operation, StoreError, Tx},
 };
@@ -22,7 +21,6 @@ impl Operation for RecordComparison {
     type Output = bool;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<bool, StoreError> {
-        let now = tx.now();
         let row = tx.comparisons().get(self.comparison).await?;
         tx.jobs().lock(row.job).await?;
         let mut case = Case::default();
@@ -33,7 +31,7 @@ impl Operation for RecordComparison {
         let was_waiting = case.comparison(self.comparison).state == ComparisonState::Waiting;
         let is_review_due = conclude(tx, &mut case, Some(&Cause { by: None, reason })).await?;
         if was_waiting && self.differs.is_some() && case.outvoted(&row).is_none() {
-            record_event(&mut tx.connection(), now, None, Event::Dispute { job, game }).await?;
+            tx.record_event(None, Event::Dispute { job, game }).await?;
         }
         Ok(is_review_due)
     }

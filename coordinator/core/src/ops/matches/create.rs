@@ -4,8 +4,7 @@ use dataset::Header;
 use protocol::{api::problem::Code, campaign::Gate};
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, JobId, JobKind},
+    model::{AccountId, Event, JobId, JobKind},
     ops::campaigns::add_job,
     store::{Operation, StoreError, Tx},
     timed::Plan,
@@ -46,7 +45,6 @@ impl Operation for BeginTimedMatch {
     type Output = JobId;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<JobId, StoreError> {
-        let now = tx.now();
         let plan = &self.plan;
         let header = plan.header(self.bench_signature);
         plan.check(&header).map_err(|detail| StoreError::rejected(Code::Invalid, detail))?;
@@ -58,7 +56,7 @@ impl Operation for BeginTimedMatch {
         }
         let job = CreateMatch { kind: JobKind::Timed, header, gate: plan.gate() }.run(tx).await?;
         let (pairs, clock) = (plan.pairs, plan.clock.to_string());
-        record_event(&mut tx.connection(), now, self.by, Event::Timed { job, pairs, clock }).await?;
+        tx.record_event(self.by, Event::Timed { job, pairs, clock }).await?;
         Ok(job)
     }
 }

@@ -9,8 +9,7 @@ use stats::tournament::{Pairing, berger};
 
 use super::CreateMatch;
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, CampaignKey, JobId, JobKind, Refusal},
+    model::{AccountId, CampaignKey, Event, JobId, JobKind, Refusal},
     ratings::{Plan, players},
     store::{Operation, StoreError, Tx},
 };
@@ -33,7 +32,6 @@ impl Operation for BeginRatings {
     type Output = Vec<JobId>;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<JobId>, StoreError> {
-        let now = tx.now();
         let Plan { pairs, nodes } = self.plan;
         if !(1..=100_000).contains(&pairs) || nodes.is_some_and(|nodes| !(1..=1_000_000_000).contains(&nodes)) {
             return Err(Refusal::BadRating.into());
@@ -61,8 +59,7 @@ impl Operation for BeginRatings {
             jobs.push(CreateMatch { kind: JobKind::Rating, header, gate }.run(tx).await?);
         }
         let matches = jobs.len() as u64;
-        record_event(&mut tx.connection(), now, self.by, Event::Rating { campaign: campaign.plan.name, matches })
-            .await?;
+        tx.record_event(self.by, Event::Rating { campaign: campaign.plan.name, matches }).await?;
         Ok(jobs)
     }
 }

@@ -3,9 +3,8 @@
 use stats::Decision;
 
 use crate::{
-    events::{Event, record_event},
     matches::{self, Standing},
-    model::{CampaignState, JobId, JobKind, JobState, Reason},
+    model::{CampaignState, Event, JobId, JobKind, JobState, Reason},
     rules::nets::NetEvent,
     store::{Database, Jobs, Match, Operation, Store as _, StoreError, Tx},
 };
@@ -103,6 +102,6 @@ async fn review(
         (Decision::AcceptH0 | Decision::Continue, true) => Event::GateReversed { net, name, job, pairs },
         _ => return Ok(()),
     };
-    record_event(&mut tx.connection(), now, None, event).await?;
+    tx.record_event(None, event).await?;
     Ok(())
 }

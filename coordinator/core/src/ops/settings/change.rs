@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     choices::{self, Choices},
-    events::{Event, record_event},
-    model::{AccountId, Setting},
+    model::{AccountId, Event, Setting},
     settings::Settings,
     store::{Operation, StoreError, Tx},
 };
@@ -27,7 +26,6 @@ impl Operation for ChangeSetting {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
         let setting = self.setting;
         let before: Choices = choices::choices(&mut tx.connection(), &self.defaults).await?;
         let mut after = before;
@@ -37,7 +35,7 @@ impl Operation for ChangeSetting {
         }
         let (value, before) = (after.value(setting), before.value(setting));
         tx.settings().set(setting.stored_name(), &value).await?;
-        record_event(&mut tx.connection(), now, self.by, Event::SettingsChanged { setting, value, before }).await?;
+        tx.record_event(self.by, Event::SettingsChanged { setting, value, before }).await?;
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The state of the disk.
 
 use crate::{
-    events::{Event, record_event},
+    model::Event,
     store::{Operation, StoreError, Tx},
 };
 
@@ -29,10 +29,9 @@ impl Operation for RecordDisk {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
         let Self { is_low, free_mebibytes } = *self;
         if tx.settings().replace(Self::SETTING, Self::word(is_low)).await? {
-            record_event(&mut tx.connection(), now, None, Event::Disk { is_low, free_mebibytes }).await?;
+            tx.record_event(None, Event::Disk { is_low, free_mebibytes }).await?;
         }
         Ok(())
     }

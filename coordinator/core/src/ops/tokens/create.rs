@@ -7,8 +7,7 @@ use protocol::api::{
 
 use crate::{
     clock::Time,
-    events::{Event, record_event},
-    model::{AccountKey, Authority},
+    model::{AccountKey, Authority, Event},
     people::hash_of,
     store::{NewToken, Operation, StoreError, Tx},
 };
@@ -63,8 +62,7 @@ impl Operation for CreateToken {
         let token = NewToken { account, name, begins, hash: hash_of(&self.secret), role, expires: self.expires };
         tx.tokens().add(now, token).await?;
         let (begins, name) = (begins.to_owned(), name.to_owned());
-        record_event(&mut tx.connection(), now, Some(account), Event::TokenCreated { account, begins, name, role })
-            .await?;
+        tx.record_event(Some(account), Event::TokenCreated { account, begins, name, role }).await?;
         Ok(())
     }
 }

@@ -3,8 +3,7 @@
 use protocol::api::work::Role;
 
 use crate::{
-    events::{Event, record_event},
-    model::{Authority, Refusal, TokenId},
+    model::{Authority, Event, Refusal, TokenId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -33,8 +32,7 @@ impl Operation for RevokeToken {
         if !tx.tokens().revoke(now, token).await? {
             return Err(Refusal::NoToken { token }.into());
         }
-        record_event(&mut tx.connection(), now, Authority::account(self.by.as_ref()), Event::TokenRevoked { token })
-            .await?;
+        tx.record_event(Authority::account(self.by.as_ref()), Event::TokenRevoked { token }).await?;
         Ok(())
     }
 }

@@ -7,8 +7,7 @@ use protocol::api::{
 
 use super::lock;
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, NewNet, Reason},
+    model::{AccountId, Event, NewNet, Reason},
     people::hash_of,
     rules::nets::NetEvent,
     store::{Operation, StoreError, Tx},
@@ -42,13 +41,7 @@ impl Operation for CompleteTraining {
             return Err(Problem::new(Code::Conflict, detail).into());
         }
         tx.trainings().save(&training).await?;
-        record_event(
-            &mut tx.connection(),
-            now,
-            Some(self.account),
-            Event::Candidate { net: hash, name: self.net.name.clone() },
-        )
-        .await?;
+        tx.record_event(Some(self.account), Event::Candidate { net: hash, name: self.net.name.clone() }).await?;
         Ok(())
     }
 }
@@ -73,11 +66,12 @@ impl Operation for AbandonTraining {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let now = tx.now();
         let mut training = lock(tx, self.account, &self.token).await?;
-        let reason = Reason::Text(self.abandon.reason.chars().take(MAX_REASON_CHARS).collect());
-        training.abandon(reason.clone(), self.abandon.again);
+        let reason: String = self.abandon.reason.chars().take(MAX_REASON_CHARS).collect();
+        let reason = Reason::from(reason.as_str());
+        training.abandon(now, reason.clone(), self.abandon.again);
         tx.trainings().save(&training).await?;
         let event = Event::TrainingAbandoned { campaign: training.campaign, reason };
-        record_event(&mut tx.connection(), now, Some(self.account), event).await?;
+        tx.record_event(Some(self.account), event).await?;
         Ok(())
     }
 }

@@ -3,11 +3,10 @@
 use protocol::api::problem::Code;
 use reqwest::Url;
 
+use super::origin;
 use crate::{
-    events::{Event, record_event},
-    model::WebhookId,
+    model::{Event, WebhookId},
     store::{Operation, StoreError, Tx},
-    webhooks::origin,
 };
 
 /// The kinds of events that webhooks may receive.
@@ -50,7 +49,7 @@ impl Operation for AddWebhook {
         }
         let webhook = tx.webhooks().add(now, url.as_str(), &self.secret, &self.kinds).await?;
         let (address, kinds) = (origin(url.as_str()), self.kinds.clone());
-        record_event(&mut tx.connection(), now, None, Event::WebhookAdded { webhook, address, kinds }).await?;
+        tx.record_event(None, Event::WebhookAdded { webhook, address, kinds }).await?;
         Ok(webhook)
     }
 }

@@ -3,8 +3,7 @@
 use protocol::api::problem::Code;
 
 use crate::{
-    events::{Event, record_event},
-    model::WebhookId,
+    model::{Event, WebhookId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -19,12 +18,11 @@ impl Operation for RemoveWebhook {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
         let webhook = self.webhook;
         if !tx.webhooks().remove(webhook).await? {
             return Err(StoreError::rejected(Code::NotFound, format!("there is no webhook {webhook}")));
         }
-        record_event(&mut tx.connection(), now, None, Event::WebhookRemoved { webhook }).await?;
+        tx.record_event(None, Event::WebhookRemoved { webhook }).await?;
         Ok(())
     }
 }

@@ -1,8 +1,7 @@
 //! Blocks of workers.
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, WorkerId},
+    model::{AccountId, Event, Reason, WorkerId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -21,10 +20,10 @@ impl Operation for BlockWorker {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
-        let (worker, message) = (self.worker, self.message.clone());
-        tx.workers().block(worker, message.as_deref().map(Into::into)).await?;
-        record_event(&mut tx.connection(), now, self.by, Event::WorkerBlocked { worker, message }).await?;
+        let (worker, message) = (self.worker, self.message.as_deref().map(Reason::from));
+        tx.workers().block(worker, message.clone()).await?;
+        let message = message.map(|message| message.to_string());
+        tx.record_event(self.by, Event::WorkerBlocked { worker, message }).await?;
         Ok(())
     }
 }

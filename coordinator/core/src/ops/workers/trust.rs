@@ -1,8 +1,7 @@
 //! Trust in workers.
 
 use crate::{
-    events::{Event, record_event},
-    model::{AccountId, WorkerId},
+    model::{AccountId, Event, WorkerId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -21,10 +20,9 @@ impl Operation for TrustWorker {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
         let (worker, is_trusted) = (self.worker, self.is_trusted);
         tx.workers().trust(worker, is_trusted).await?;
-        record_event(&mut tx.connection(), now, self.by, Event::WorkerTrusted { worker, is_trusted }).await?;
+        tx.record_event(self.by, Event::WorkerTrusted { worker, is_trusted }).await?;
         Ok(())
     }
 }

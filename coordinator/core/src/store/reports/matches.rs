@@ -42,6 +42,12 @@ pub struct Line {
 }
 
 impl Line {
+    /// Whether it is being played.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.state == JobState::Open
+    }
+
     /// Whether a sequential test ends it.
     #[must_use]
     pub fn is_sequential(&self) -> bool {

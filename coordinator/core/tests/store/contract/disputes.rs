@@ -41,7 +41,7 @@ pub(super) async fn lift(lab: &Lab, player: Player) {
 
 async fn set_quarantine(lab: &Lab, account: i64, begins: bool) {
     let reason = if begins { "by hand" } else { "a mistake" }.into();
-    lab.run(SetQuarantine { account: AccountId(account), begins, by: None, reason }).await.unwrap();
+    lab.run(SetQuarantine { account: AccountId(account).into(), begins, by: None, reason }).await.unwrap();
     lab.review().await;
 }
 

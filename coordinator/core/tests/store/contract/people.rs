@@ -2,11 +2,12 @@
 
 use coordinator_core::{
     clock::{DAY, SECOND, Time},
-    model::{AccountChange, AccountId, AccountKey, AccountState, Authority, Identity},
+    model::{AccountChange, AccountId, AccountKey, AccountState, Authority, Identity, WorkerId},
     ops::{
         accounts::{ChangeAccount, CreateAccount, DeleteAccount, Invite, RedeemInvitation},
+        disputes::SetQuarantine,
         tokens::{CreateToken, RecordTokenUse, RevokeToken},
-        workers::{RegisterWorker, ReportFailure},
+        workers::{BlockWorker, RegisterWorker, ReportFailure},
     },
     people,
     store::{Accounts, SettingValues},
@@ -27,6 +28,8 @@ cases! {
     a_token_is_known_again
     a_token_allows_no_more_than_its_account
     tokens_end
+    a_quarantine_needs_the_rights
+    messages_reach_terminals
     only_an_active_account_is_authenticated
     an_invitation_is_used_once
     a_deleted_account_leaves_no_trace_but_its_games
@@ -120,6 +123,43 @@ async fn tokens_end(lab: Lab) {
     assert_eq!(revoke(Some(known.authority())).await, Ok(()));
     assert_eq!(revoke(None).await, Err(Code::NotFound));
     assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
+}
+
+async fn a_quarantine_needs_the_rights(lab: Lab) {
+    let boss = account(&lab, "boss", Role::Admin).await.unwrap();
+    let max = account(&lab, "max", Role::Maintainer).await.unwrap();
+    let set = async |account: AccountId, by: AccountId, role, begins| {
+        let by = Some(Authority { account: by, role, token: None, expires: None });
+        lab.run(SetQuarantine { account: account.into(), begins, by, reason: "by hand".into() }).await.map_err(code)
+    };
+    let is_quarantined = async |name: &str| {
+        let query = format!("SELECT state FROM accounts WHERE name = '{name}'");
+        lab.value::<String>(&query).await == "quarantined"
+    };
+    assert_eq!(set(boss, max, Role::Maintainer, true).await, Err(Code::Forbidden));
+    assert!(!is_quarantined("boss").await);
+    assert_eq!(set(max, boss, Role::Admin, true).await, Ok(()));
+    assert!(is_quarantined("max").await);
+    assert_eq!(set(max, max, Role::Volunteer, false).await, Err(Code::Forbidden), "a token of its worker");
+    assert!(is_quarantined("max").await);
+}
+
+async fn messages_reach_terminals(lab: Lab) {
+    let ann = account(&lab, "ann", Role::Volunteer).await.unwrap();
+    let worker = lab.machine(ann.0, "m").await.worker;
+    let message = "so\u{1b}[2J it\u{9b}is".to_owned();
+    change(&lab, ann, AccountChange::State(AccountState::Blocked), Some(&message)).await.unwrap();
+    lab.run(BlockWorker { worker: WorkerId(worker), message: Some(message), by: None }).await.unwrap();
+    for query in [
+        "SELECT message FROM accounts",
+        "SELECT blocked FROM workers",
+        "SELECT text FROM events WHERE kind = 'account_changed'",
+        "SELECT data FROM events WHERE kind = 'account_changed'",
+        "SELECT text FROM events WHERE kind = 'worker_blocked'",
+    ] {
+        let found: String = lab.value(query).await;
+        assert!(found.contains("so [2J it is") && !found.contains(char::is_control), "{query}: {found:?}");
+    }
 }
 
 async fn only_an_active_account_is_authenticated(lab: Lab) {

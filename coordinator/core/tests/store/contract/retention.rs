@@ -4,9 +4,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use coordinator_core::{
     clock::DAY,
-    model::{CampaignCommand, ShardId},
-    ops::retention::ExpireShards,
+    model::{AccountId, CampaignCommand, ShardId},
+    ops::{retention::ExpireShards, uploads::CountStoredBytes},
     retention,
+    store::Accounts,
 };
 
 use super::{
@@ -25,6 +26,7 @@ cases! {
     needed_shards_do_not_expire
     expired_shards_are_not_compared
     finished_leases_of_expired_games_are_merged
+    the_bytes_of_an_account_are_counted_in_steps
     a_quarantine_after_expiry_takes_counts_and_brings_them_back
 }
 
@@ -42,6 +44,36 @@ async fn expire(lab: &Lab, days: i64) -> u64 {
         (expired, after) = (expired + marked, next);
     }
     expired
+}
+
+async fn the_bytes_of_an_account_are_counted_in_steps(lab: Lab) {
+    let (judge, other) = (lab.judge("judge").await, lab.player("other").await);
+    let (id, _) = lab.campaign("one").await;
+    let check = async |step: &str| {
+        for player in [judge, other] {
+            let account = AccountId(player.account);
+            let found = op!(lab.read, [], |c| Accounts::on(c).stored_bytes(account)).unwrap();
+            let sum = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM shards WHERE object = 'present' AND account";
+            assert_eq!(found as i64, lab.value::<i64>(&format!("{sum} = {account}")).await, "{step}");
+        }
+    };
+    let counted = async || {
+        lab.run(CountStoredBytes { step: 2 }).await.unwrap();
+        lab.value::<i64>("SELECT CAST(value AS BIGINT) FROM settings WHERE name = 'stored_bytes_until'").await
+    };
+    for _ in 0..4 {
+        lab.play(judge, 1).await;
+        lab.play(other, 1).await;
+        check("before").await;
+    }
+    assert_eq!([counted().await, counted().await, counted().await], [0, 2, 4]);
+    check("after four shards").await;
+    command(&lab, id, CampaignCommand::Stop).await.unwrap();
+    lab.clock.advance(30 * DAY);
+    assert!(expire(&lab, 7).await > 0, "counted shards and others");
+    check("after expiry").await;
+    assert_eq!(counted().await, 4, "the newest stay uncounted");
+    check("at the end").await;
 }
 
 /// The hashes of a kind of jobs' shards whose object is in this state.

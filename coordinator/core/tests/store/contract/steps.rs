@@ -31,7 +31,7 @@ async fn account(lab: &Lab, player: Player) -> String {
 
 /// Marks an account, without the review of its shards.
 async fn mark(lab: &Lab, player: Player, begins: bool) {
-    let (account, reason) = (AccountId(player.account), "by hand".into());
+    let (account, reason) = (AccountId(player.account).into(), "by hand".into());
     lab.run(SetQuarantine { account, begins, by: None, reason }).await.unwrap();
 }
 

@@ -25,6 +25,7 @@ cases! {
     a_training_without_heartbeat_expires
     ten_attempts_stop_the_campaign
     a_training_can_be_given_up
+    a_broken_machine_gives_a_training_back
     only_the_uploaded_net_can_be_completed
     completion_is_idempotent
     a_net_that_is_known_otherwise_is_no_candidate
@@ -48,7 +49,7 @@ async fn progress(lab: &Lab, player: Player, token: &str, step: u64) -> Result<u
 
 async fn abandon(lab: &Lab, player: Player, token: &str, again: bool) -> Result<(), Code> {
     let (account, token) = (AccountId(player.account), token.to_owned());
-    let abandon = Abandon { reason: "no memory".to_owned(), again };
+    let abandon = Abandon { reason: "no\u{1b}[2Jmemory".to_owned(), again };
     lab.run(AbandonTraining { account, token, abandon }).await.map_err(code)
 }
 
@@ -140,15 +141,28 @@ async fn ten_attempts_stop_the_campaign(lab: Lab) {
     );
 }
 
+async fn a_broken_machine_gives_a_training_back(lab: Lab) {
+    let (id, judge, other) = scene(&lab).await;
+    for _ in 0..12 {
+        let training = lab.claim(judge, "a").await.unwrap();
+        abandon(&lab, judge, &training.token, true).await.unwrap();
+        assert!(lab.claim(judge, "a").await.is_none(), "its trainer waits");
+        lab.clock.advance(600 * SECOND);
+        lab.drive(id).await;
+    }
+    let training = lab.claim(judge, "a").await.unwrap();
+    abandon(&lab, judge, &training.token, true).await.unwrap();
+    let reason = lab.value::<String>("SELECT reason FROM trainings").await;
+    assert_eq!(reason, "no [2Jmemory", "a reason reaches terminals");
+    assert!(lab.claim(other, "b").await.is_some(), "another need not wait");
+}
+
 async fn a_training_can_be_given_up(lab: Lab) {
     let (id, judge, _) = scene(&lab).await;
     let training = lab.claim(judge, "a").await.unwrap();
-    abandon(&lab, judge, &training.token, true).await.unwrap();
-    lab.drive(id).await;
-    let training = lab.claim(judge, "a").await.unwrap();
     abandon(&lab, judge, &training.token, false).await.unwrap();
     lab.drive(id).await;
-    assert_eq!(row(&lab, id).await.reason.map(|reason| reason.to_string()).as_deref(), Some("no memory"));
+    assert_eq!(row(&lab, id).await.reason.map(|reason| reason.to_string()).as_deref(), Some("no [2Jmemory"));
     super::campaigns::command(&lab, id, CampaignCommand::Resume).await.unwrap();
     lab.drive(id).await;
     assert!(lab.claim(judge, "a").await.is_some());

@@ -119,7 +119,7 @@ impl Call {
 }
 
 async fn set_quarantine(lab: &Lab, player: Player, begins: bool) -> Result<(), StoreError> {
-    let (account, reason) = (AccountId(player.account), "by hand".into());
+    let (account, reason) = (AccountId(player.account).into(), "by hand".into());
     lab.run(SetQuarantine { account, begins, by: None, reason }).await
 }
 

@@ -1,15 +1,20 @@
 //! State of the pages in memory.
 
+mod attempts;
+pub(crate) mod changes;
+
 use std::sync::Arc;
 
 use coordinator_core::reports::matches;
 
-use super::{attempts::Attempts, changes::Live};
+pub use changes::Live;
+
+use attempts::Attempts;
 
 /// State of the pages in memory; a restart may lose it.
 pub struct Memory {
     /// Sign-in attempts.
-    pub(super) attempts: Attempts,
+    pub(crate) attempts: Attempts,
     /// Viewers and recent events.
     pub live: Arc<Live>,
     /// Cache of matches' figures.

@@ -60,7 +60,7 @@ pub(crate) struct Permit {
 
 impl RequestLimiter {
     /// A limiter of `max` simultaneous requests.
-    pub(super) fn new(max: usize) -> Arc<Self> {
+    pub(crate) fn new(max: usize) -> Arc<Self> {
         Arc::new(Self { max: max as u64, active: Arc::new(Semaphore::new(max)), usage: Mutex::default() })
     }
 
@@ -70,12 +70,12 @@ impl RequestLimiter {
     }
 
     /// Active requests, and bytes of bodies in memory.
-    pub(super) fn in_use(&self) -> (u64, u64) {
+    pub(crate) fn in_use(&self) -> (u64, u64) {
         (self.max.saturating_sub(self.active.available_permits() as u64), self.usage().bytes)
     }
 
     /// Admits a request; none if its address or its token has too many under way.
-    pub(super) fn admit(self: &Arc<Self>, address: &str, token: Option<&str>) -> Option<Permit> {
+    pub(crate) fn admit(self: &Arc<Self>, address: &str, token: Option<&str>) -> Option<Permit> {
         let mut senders = vec![(format!("address {address}"), ADDRESS_DIVISOR)];
         senders.extend(token.map(|token| (format!("token {token}"), ADDRESS_DIVISOR * TOKEN_DIVISOR)));
         let mut usage = self.usage();
@@ -102,18 +102,18 @@ impl RequestLimiter {
 
 impl Permit {
     /// Tries to acquire a permit.
-    pub(super) fn try_acquire(&self) -> bool {
+    pub(crate) fn try_acquire(&self) -> bool {
         let permit = Arc::clone(&self.limiter.active).try_acquire_owned().ok();
         self.set(permit)
     }
 
     /// Releases the permit while the body arrives.
-    pub(super) fn release(&self) {
+    pub(crate) fn release(&self) {
         self.set(None);
     }
 
     /// Acquires a permit again after the body; false after a timeout.
-    pub(super) async fn reacquire(&self) -> bool {
+    pub(crate) async fn reacquire(&self) -> bool {
         let permit = tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(&self.limiter.active).acquire_owned()).await;
         self.set(permit.ok().and_then(Result::ok))
     }
@@ -125,7 +125,7 @@ impl Permit {
     }
 
     /// Exempts a trainer's upload from the byte limits: trainers are few, and nets are long.
-    pub(super) fn exempt_from_byte_limits(&self) {
+    pub(crate) fn exempt_from_byte_limits(&self) {
         self.is_exempt.store(true, Relaxed);
     }
 

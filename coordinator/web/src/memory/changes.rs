@@ -17,10 +17,10 @@ const ALL: &str = r#"["campaigns","games","events"]"#;
 
 /// An event. Events to a single listener have no number.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
-    pub(super) number: Option<u64>,
-    pub(super) name: &'static str,
-    pub(super) data: Arc<str>,
+pub(crate) struct Message {
+    pub(crate) number: Option<u64>,
+    pub(crate) name: &'static str,
+    pub(crate) data: Arc<str>,
 }
 
 /// The listeners, and the recent events.
@@ -67,7 +67,7 @@ impl Live {
     }
 
     /// Subscribes a listener. Also returns the run's name and the events missed since `last_id`.
-    pub(super) fn subscribe(&self, last_id: Option<&str>) -> (String, Vec<Message>, broadcast::Receiver<Message>) {
+    pub(crate) fn subscribe(&self, last_id: Option<&str>) -> (String, Vec<Message>, broadcast::Receiver<Message>) {
         let past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         let receiver = self.sender.subscribe();
         let Some(last_id) = last_id else { return (past.run.clone(), Vec::new(), receiver) };
@@ -84,13 +84,13 @@ impl Live {
     }
 
     /// Whether the caller is to start polling: no task does yet.
-    pub(super) fn start_polling(&self) -> bool {
+    pub(crate) fn start_polling(&self) -> bool {
         let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         !std::mem::replace(&mut past.is_polling, true)
     }
 
     /// Whether polling stops: there are no listeners.
-    pub(super) fn stop_polling(&self) -> bool {
+    pub(crate) fn stop_polling(&self) -> bool {
         let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         past.is_polling = self.sender.receiver_count() > 0;
         !past.is_polling
@@ -105,7 +105,7 @@ impl Message {
 }
 
 /// The stream of new messages.
-pub(super) fn incoming(
+pub(crate) fn incoming(
     receiver: broadcast::Receiver<Message>,
     stopping: watch::Receiver<bool>,
 ) -> impl Stream<Item = Message> {

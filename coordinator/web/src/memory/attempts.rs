@@ -12,7 +12,7 @@ use coordinator_core::clock::{SECOND, Time};
 /// An account is locked only for the guessing address, not for its owner elsewhere. Guessing from
 /// very many addresses locks it for all.
 #[derive(Default)]
-pub(super) struct Attempts(Mutex<HashMap<String, (u32, Time)>>);
+pub(crate) struct Attempts(Mutex<HashMap<String, (u32, Time)>>);
 
 impl Attempts {
     /// Failures with one account from one address within [`Self::WINDOW_MS`].
@@ -26,7 +26,7 @@ impl Attempts {
 
     /// Counts an attempt before it is made, so that parallel attempts count too. Returns the
     /// minutes to wait at the limit.
-    pub(super) fn take(&self, name: &str, address: &str, now: Time) -> Result<(), i64> {
+    pub(crate) fn take(&self, name: &str, address: &str, now: Time) -> Result<(), i64> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() > Self::MAX_ENTRIES {
             all.retain(|_, (_, since)| now.0 - since.0 < Self::WINDOW_MS);
@@ -63,7 +63,7 @@ impl Attempts {
     }
 
     /// Takes a successful attempt back: clears the pair's counter, and decrements the others.
-    pub(super) fn succeed(&self, name: &str, address: &str) {
+    pub(crate) fn succeed(&self, name: &str, address: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let [(own, _), others @ ..] = Self::keys(name, address);
         all.remove(&own);

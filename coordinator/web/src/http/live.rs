@@ -3,7 +3,7 @@
 //! One task polls the database at most once a second, while there are listeners, and notifies all
 //! of them. The database's load does not grow with their number. An event names topics; pages then
 //! reload their parts. Events from this coordinator's memory, as those of a live game, are sent
-//! with [`Live::send`](super::changes::Live::send).
+//! with [`Live::send`](crate::memory::Live::send).
 //!
 //! A page carries the database's `Marks` as of its rendering. A stream begins with the current
 //! marks, so that no change between the two is lost. After a lost connection, `Last-Event-ID` names
@@ -28,10 +28,10 @@ use coordinator_core::{
 use futures_util::{StreamExt as _, stream};
 use protocol::api::problem::Code;
 
-use super::changes::{Message, incoming};
 use crate::{
+    answer::{ApiError, ApiResult},
     app::App,
-    http::answer::{ApiError, ApiResult},
+    memory::changes::{Message, incoming},
 };
 
 /// Listeners at the same time; the pages of others do not update.

@@ -1,6 +1,8 @@
 //! Rate limits (token buckets), and the limit of simultaneous requests (`permits`). All state is in
 //! memory: losing it does no harm, and addresses are stored nowhere else.
 
+pub(crate) mod permits;
+
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr, SocketAddr},
@@ -11,9 +13,10 @@ use std::{
     time::Duration,
 };
 
-use super::permits::RequestLimiter;
 use axum::{extract::Request, http::HeaderMap};
 use coordinator_core::clock::{HOUR, SECOND, Time};
+
+use permits::RequestLimiter;
 
 /// Rate of an address, in rates of a token: many tokens may share one address.
 const TOKENS_PER_ADDRESS: u32 = 50;
@@ -41,7 +44,7 @@ pub struct Limits {
 }
 
 /// Bounds of the response time histogram, in milliseconds.
-pub(super) const BOUNDS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
+pub(crate) const BOUNDS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
 
 /// Token bucket of a sender, in thousandths of requests.
 #[derive(Clone, Copy)]
@@ -154,7 +157,7 @@ pub(crate) fn address_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bo
 }
 
 /// The sender behind an address: an IPv4 address or an IPv6 /64.
-pub(super) fn sender(address: IpAddr) -> String {
+pub(crate) fn sender(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
         // A customer has a /64 and can use every address in it.
@@ -163,12 +166,12 @@ pub(super) fn sender(address: IpAddr) -> String {
 }
 
 /// A token's key in the table: a hash, never the token itself.
-pub(super) fn short(token: &str) -> String {
+pub(crate) fn short(token: &str) -> String {
     coordinator_core::people::hash_of(token)[..16].to_owned()
 }
 
 /// A path for the log: the secret tokens of leases and trainings are masked.
-pub(super) fn without_secrets(path: &str) -> String {
+pub(crate) fn without_secrets(path: &str) -> String {
     let mut parts = path.split('/').collect::<Vec<_>>();
     if let Some(secret) = parts.iter().position(|part| matches!(*part, "leases" | "trainings"))
         && let Some(part) = parts.get_mut(secret + 1)

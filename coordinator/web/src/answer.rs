@@ -96,7 +96,7 @@ impl From<ObjectError> for ApiError {
 }
 
 /// The server is at its limit. The spread of `Retry-After` keeps clients from returning together.
-pub(super) fn busy(now: Time) -> ApiError {
+pub(crate) fn busy(now: Time) -> ApiError {
     ApiError::new(Code::Busy, "the coordinator has too much to do: ask again later")
         .retry_after(5 + now.0.unsigned_abs() % 20)
 }

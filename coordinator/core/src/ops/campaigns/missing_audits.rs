@@ -1,0 +1,52 @@
+//! Audits that the verdict of a gate waits for.
+
+use crate::{
+    gate::Verdict,
+    model::{JobId, ShardId},
+    rules::audits,
+    store::{Comparisons, Connection, Shards, StoreError, Tx, counting},
+};
+
+/// Audits that the verdict of a gate still needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MissingAudits {
+    /// Number of games.
+    pub(super) games: i64,
+    /// Another shard to audit, if the audits under way are too few.
+    next: Option<ShardId>,
+}
+
+impl MissingAudits {
+    /// Reads which audits the verdict of a gate still needs; none if it needs none. The next one is
+    /// drawn, so that no account foresees or steers it.
+    pub(super) async fn read(
+        connection: &mut Connection<'_>,
+        job: JobId,
+        verdict: &Verdict,
+        percent: u32,
+        draw: u64,
+    ) -> Result<Option<Self>, StoreError> {
+        let below = verdict.pairs as i64 * 2;
+        let audited = counting::audited(connection, job, below).await?;
+        let missing = (audited.games * i64::from(percent) + 99) / 100 - audited.clean;
+        let open = Comparisons::on(connection.reborrow()).open_below(job, below).await?;
+        if missing <= 0 && open == 0 {
+            return Ok(None);
+        }
+        let wants_another = audited.waiting < missing && open == 0;
+        let next = if wants_another {
+            audits::draw(&Shards::on(connection.reborrow()).auditable(job, below).await?, draw)
+        } else {
+            None
+        };
+        Ok(Some(Self { games: missing.max(open), next }))
+    }
+
+    /// Requests another audit, if those under way are too few.
+    pub(super) async fn request(self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        match self.next {
+            Some(shard) => tx.shards().want_audit(shard).await,
+            None => Ok(()),
+        }
+    }
+}
