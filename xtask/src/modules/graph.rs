@@ -55,8 +55,34 @@ impl Graph {
         Ok(Self { uses })
     }
 
-    /// One circle from each part of the graph that has any, as `a → b → a`.
+    /// Circles between files, then between folders. A folder is a module with those below it.
     pub(super) fn circles(&self) -> Vec<String> {
+        let mut found = self.circles_of_files();
+        for folders in self.folders().into_values() {
+            let circles = folders.circles_of_files();
+            found.extend(circles.into_iter().filter(|circle| !found.contains(circle)).collect::<Vec<_>>());
+        }
+        found
+    }
+
+    /// For each folder the uses between its parts, whatever files cause them.
+    fn folders(&self) -> BTreeMap<Module, Self> {
+        let mut folders: BTreeMap<Module, Self> = BTreeMap::new();
+        for (module, used) in &self.uses {
+            for target in used {
+                let shared = module.iter().zip(target).take_while(|(left, right)| left == right).count();
+                if shared < module.len().min(target.len()) {
+                    let folder =
+                        folders.entry(module[..shared].to_vec()).or_insert_with(|| Self { uses: BTreeMap::new() });
+                    folder.uses.entry(module[..=shared].to_vec()).or_default().insert(target[..=shared].to_vec());
+                }
+            }
+        }
+        folders
+    }
+
+    /// One circle from each part of the graph that has any, as `a → b → a`.
+    pub(super) fn circles_of_files(&self) -> Vec<String> {
         let mut done = BTreeSet::new();
         let mut found = Vec::new();
         for module in self.uses.keys() {
