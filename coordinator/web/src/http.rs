@@ -1,8 +1,8 @@
 //! The HTTP interface.
 //!
-//! Each request passes admission control first ([`limits`]), then authentication (`auth`); its
-//! handler does one operation. Errors become `application/problem+json` with a stable code
-//! (`answer`).
+//! Each request passes admission control first ([`limits`](crate::limits)), then authentication
+//! (`auth`); its handler does one operation. Errors become `application/problem+json` with a stable
+//! code (`answer`).
 
 pub mod listen;
 mod write_timeout;

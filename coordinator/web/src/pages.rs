@@ -9,7 +9,7 @@
 //! * `guard`: middleware of every request; `zipping`: compression of responses; `form`: forms and
 //!   their CSRF check; `signing`: sign-in, registration, passwords.
 //! * `assets`: styles, scripts and pictures, at addresses that change with their content.
-//! * [`live`]: server-sent events about changes; `charts`: plots.
+//! * `charts`: plots.
 //! * `graph`, `viewer`, crate `board`: shared by games, the judge and the live board.
 //! * Every other file is a page, whose template has the same name.
 
