@@ -47,6 +47,21 @@ impl Operation for ExpireShards {
     }
 }
 
+/// Marks the games of rejected uploads as expired. Returns whether others may follow.
+pub struct ExpireRejected {
+    /// Only uploads received before this time.
+    pub before: Time,
+}
+
+impl Operation for ExpireRejected {
+    const NAME: &'static str = "expire_rejected";
+    type Output = bool;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<bool, StoreError> {
+        Ok(tx.retention().expire_rejected(self.before, WINDOW).await? == WINDOW as u64)
+    }
+}
+
 /// Whether the next training of its campaign uses the shard.
 fn is_in_window(shard: &Expirable) -> Result<bool, StoreError> {
     let Some((newest, state, text)) = &shard.campaign else { return Ok(false) };

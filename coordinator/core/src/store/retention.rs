@@ -95,6 +95,14 @@ impl<'t> Retention<'t> {
         Ok(query.execute(self.0.raw()).await?.rows_affected() > 0)
     }
 
+    /// Marks the bytes of rejected shards as expired, the oldest first; returns their number.
+    pub async fn expire_rejected(&mut self, before: Time, limit: i64) -> Result<u64, StoreError> {
+        let query = "UPDATE shards SET object = 'expired' WHERE id IN
+                     (SELECT id FROM shards WHERE state = 'rejected' AND object = 'present' AND received < $1
+                      ORDER BY received LIMIT $2)";
+        Ok(sqlx::query(query).bind(before).bind(limit).execute(self.0.raw()).await?.rows_affected())
+    }
+
     /// Deletes the segments that a shard holds. Its job is closed for ever, and the shard itself
     /// keeps their count.
     pub async fn drop_segments(&mut self, shard: ShardId) -> Result<(), StoreError> {

@@ -7,8 +7,8 @@ use crate::{
     store::{Operation, StoreError, Tx},
 };
 
-/// Quarantines an account: its workers get no leases, and its uploads after its last clean audit
-/// leave the pool. Or lifts the quarantine: the account's shards count again where no other shard
+/// Quarantines an account: its workers get no leases, and its uploads leave the pool,
+/// but for verified ones. Or lifts the quarantine: the account's shards count again where no other shard
 /// took their place, and are compared with those that did. The account is marked at once;
 /// [`ReviewShards`](super::ReviewShards) reviews its uploads.
 #[derive(Clone, Debug)]
