@@ -208,7 +208,7 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
             let failed = |error: BackupError| StoreError::Backup(error.to_string());
             for table in tables {
                 for row in rows_of(&folder, table).map_err(failed)? {
-                    Tables::on(connection.reborrow()).insert(table, &row.map_err(failed)?).await?;
+                    Tables::on(connection.reborrow()).insert(table, row.map_err(failed)?).await?;
                 }
                 Tables::on(connection.reborrow()).continue_ids(table).await?;
             }

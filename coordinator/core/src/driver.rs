@@ -17,12 +17,13 @@ use crate::{
         disputes::finish_reviews,
         leases::ExpireLeases,
         matches::{ConcludeMatches, RecheckMatches},
-        retention::ExpireShards,
+        retention::{ExpireRejected, ExpireShards},
         settings::{FollowClock, ProbeDisk, RecordDisk},
         uploads::CountStoredBytes,
     },
     pulse::Task,
     retention,
+    rules::granting,
     service::Service,
     store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError, Times, Workers},
     validator::random,
@@ -42,6 +43,9 @@ const MAX_SKEW_MS: i64 = 60 * SECOND;
 
 /// Maximum age of the count of workers, in milliseconds.
 const FLEET_AGE_MS: i64 = 10 * SECOND;
+
+/// Days until the files of rejected games expire.
+const REJECTED_DAYS: i64 = 7;
 
 /// Ticks between sweeps of orphan objects.
 const TICKS_PER_SWEEP: u64 = 3_600;
@@ -114,22 +118,23 @@ async fn advance(service: &Service, campaign: CampaignId) -> Result<bool, StoreE
 
 /// Updates whether self-play games are granted, and what is known of the workers.
 async fn set_policy(service: &Service) -> Result<(), StoreError> {
-    let (backlog, disk) = service
+    let (backlog, accounts, disk) = service
         .read(|mut connection| {
             Box::pin(async move {
                 let backlog = Shards::on(connection.reborrow()).backlog().await?;
-                Ok((backlog, SettingValues::on(connection).get(RecordDisk::SETTING).await?))
+                let accounts = Shards::on(connection.reborrow()).waiting_accounts().await?;
+                Ok((backlog, accounts, SettingValues::on(connection).get(RecordDisk::SETTING).await?))
             })
         })
         .await?;
-    let min_free = service.settings.least_free_bytes;
+    let (min_free, max_backlog) = (service.settings.least_free_bytes, service.settings.most_waiting);
     let free = service.free_bytes();
     let is_low = free.is_some_and(|free| free < min_free);
     let no_selfplay = match free {
         Some(free) if is_low => {
             Some(format!("the coordinator's disk is nearly full ({} MiB are left): no new games", free >> 20))
         }
-        _ if backlog > service.settings.most_waiting => {
+        _ if granting::is_overrun(max_backlog, backlog) => {
             Some(format!("{backlog} uploads wait for validation: no new games until there are fewer"))
         }
         _ => None,
@@ -144,6 +149,7 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
     if let Ok(mut policy) = service.policy.write() {
         policy.fleet = fleet;
         policy.no_selfplay = no_selfplay;
+        policy.max_waiting = Some(granting::max_waiting(max_backlog, backlog, accounts));
         policy.bench_signature = Some(service.settings.bench_signature);
     }
     // The writes come last, as they fail on a full disk.
@@ -157,11 +163,13 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Expires games beyond the retention, if one is set; returns the number of uploads. The next sweep
+/// Expires rejected games, and those beyond the retention, if one is set; returns the number of uploads. The next sweep
 /// deletes their objects.
 pub async fn expire(service: &Service) -> Result<u64, StoreError> {
+    let now = service.clock.now();
+    while service.run(ExpireRejected { before: now.after(-REJECTED_DAYS * DAY) }).await? {}
     let Some(days) = service.choices().await?.keep_days else { return Ok(0) };
-    let before = service.clock.now().after(-i64::from(days) * DAY);
+    let before = now.after(-i64::from(days) * DAY);
     let pinned = service.read(|connection| Box::pin(async move { retention::pinned(connection).await })).await?;
     let pinned = Arc::new(pinned);
     let (mut expired, mut after) = (0, Some(ShardId(0)));

@@ -14,6 +14,7 @@ mod reason;
 mod refusal;
 mod segment;
 mod shard;
+mod standing;
 mod states;
 
 pub use account::{Account, AccountKey, Authority, Identity, Review, Session, Token};
@@ -28,5 +29,6 @@ pub use player::{Fleet, Player};
 pub use reason::Reason;
 pub use refusal::Refusal;
 pub use segment::{HeldGames, Holder, Part, Piece, Segment, SegmentEdit, common};
-pub use shard::{AuditCandidate, NewShard, ShardToValidate, ToValidate, ValidationReport};
+pub use shard::{AuditCandidate, EarlierUpload, NewShard, ShardToValidate, ToValidate, ValidationReport};
+pub use standing::{Fault, Standing};
 pub use states::*;

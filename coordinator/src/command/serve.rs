@@ -53,16 +53,16 @@ pub(super) struct Arguments {
     /// Hand out no new games for training while fewer mebibytes are free
     #[arg(long, default_value_t = 2_048, value_name = "MIB")]
     least_free: u64,
-    /// Hand out no new games for training while more uploads wait for validation
+    /// Hand out few new games for training while more uploads wait for validation
     #[arg(long, default_value_t = granting::MAX_VALIDATION_BACKLOG, value_name = "N")]
     most_waiting: i64,
     /// Delete the files of games after so many days, unless a published net learned from them
     /// [default: never]
     #[arg(long, value_name = "DAYS")]
     keep_days: Option<u32>,
-    /// Mebibytes of games that an account may keep here [default: any]
-    #[arg(long, value_name = "MIB")]
-    quota: Option<u64>,
+    /// Mebibytes of games that an account may keep here; 0 for any number
+    #[arg(long, default_value_t = 20_480, value_name = "MIB")]
+    quota: u64,
     /// Requests answered at the same time; more are rejected with `Retry-After`
     #[arg(long, default_value_t = 512, value_name = "N")]
     most_requests: usize,
@@ -170,7 +170,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         least_free_bytes: arguments.least_free << 20,
         most_waiting: arguments.most_waiting,
         keep_days: arguments.keep_days,
-        quota_bytes: arguments.quota.map(|quota| quota << 20),
+        quota_bytes: (arguments.quota > 0).then_some(arguments.quota << 20),
         most_requests: arguments.most_requests,
         requests_per_second: arguments.rate,
         burst: arguments.burst,

@@ -77,12 +77,18 @@ pub struct ShardEvidence {
     pub is_trusted: bool,
     /// Whether its account's confirmations are void.
     pub is_distrusted: bool,
-    /// The account's newest shard that was verified enough.
-    pub clean_until: ShardId,
     /// The kind of its lease.
     pub kind: LeaseKind,
     /// The shard that its lease audits.
     pub audited: Option<ShardId>,
+}
+
+impl ShardEvidence {
+    /// Whether all of its games were verified.
+    #[must_use]
+    pub const fn is_verified(&self) -> bool {
+        self.audited_games == self.numbers.end - self.numbers.start
+    }
 }
 
 /// Rows about contested shards.

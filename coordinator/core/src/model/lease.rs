@@ -97,4 +97,8 @@ pub struct LeaseLoad {
     pub of_worker: i64,
     /// The account's, over all its workers.
     pub of_account: i64,
+    /// The nodes of the account's, and of its uploads that wait for validation.
+    pub lent_nodes: i64,
+    /// The account's uploads that wait for validation.
+    pub waiting: i64,
 }

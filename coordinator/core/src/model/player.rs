@@ -1,7 +1,7 @@
 //! A worker that asks for games.
 
 use super::{
-    Reason,
+    Reason, Standing,
     ids::{AccountId, WorkerId},
     states::AccountState,
 };
@@ -40,4 +40,6 @@ pub struct Player {
     pub message: Option<Reason>,
     /// Whether it has fulfilled a lease.
     pub has_delivered: bool,
+    /// The account's standing.
+    pub standing: Standing,
 }

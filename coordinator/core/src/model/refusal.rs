@@ -81,7 +81,10 @@ refusals! {
     FixedKey { key: String } Invalid "`{key}` cannot be changed: begin another campaign",
     ForeignForm Forbidden "the form came from another site",
     GateInUse Conflict "`gate` cannot be changed while its match is played",
+    GamesReceived { first: i64, last: i64 } Conflict "the games {first} to {last} of the lease were received already",
     LacksRole { needed: Role, own: Role } Forbidden "that takes a {needed}; the token is a {own}'s",
+    LeaseRejected { uploads: usize } LeaseLost
+        "{uploads} uploads of the lease were rejected: others play its games now",
     LongForm TooLarge "the form is too long",
     MatchClosed { job: JobId, state: JobState } Conflict "match {job} is {state}",
     NeedsOwnRole { role: Role, own: Role } Forbidden
@@ -106,6 +109,7 @@ refusals! {
     NotFound NotFound "there is no such thing",
     NotSignedIn NoToken "sign in first",
     ObjectsBusy Busy "the store of objects does not answer: ask again later",
+    OwnQuarantine Forbidden "another maintainer lifts the quarantine of an account",
     PairLeased { pair: i64, next: i64 } Conflict "pair {pair} was handed out already: the next is {next}",
     RecipeInUse Conflict "`recipe` cannot be changed while a net is trained",
     ReportSlow Busy "this takes too long to read at the moment: ask again later",
@@ -115,6 +119,8 @@ refusals! {
     UnreadableAddress { error: String } BadRequest "the address cannot be read: {error}",
     UnreadableForm BadRequest "a field of the form is missing or cannot be read: load its page again",
     UploadsReviewed Busy "uploads are being reviewed after a quarantine: ask again in a moment",
+    UploadsWaiting { uploads: i64 } TooMany
+        "{uploads} uploads of the account wait for validation: send the next one later",
 }
 
 impl std::error::Error for Refusal {}

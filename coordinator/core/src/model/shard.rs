@@ -36,6 +36,25 @@ pub struct NewShard {
     pub state: ShardState,
 }
 
+/// An upload of a lease before another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierUpload {
+    /// The SHA-256 of the file.
+    pub hash: Digest,
+    /// Numbers of its games.
+    pub numbers: Range<i64>,
+    /// Its state.
+    pub state: ShardState,
+}
+
+impl EarlierUpload {
+    /// Number of its games.
+    #[must_use]
+    pub const fn games(&self) -> i64 {
+        self.numbers.end - self.numbers.start
+    }
+}
+
 /// A claimed shard.
 #[derive(Clone, Debug)]
 pub struct ToValidate {

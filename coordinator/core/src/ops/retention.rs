@@ -38,12 +38,7 @@ impl Operation for ExpireShards {
         let mut expired = 0;
         for shard in found {
             if !self.pinned.contains(&shard.hash) && !is_in_window(&shard)? {
-                if tx.retention().expire(shard.shard).await? {
-                    expired += 1;
-                    if shard.shard <= counted {
-                        tx.accounts().subtract_stored(shard.shard).await?;
-                    }
-                }
+                expired += u64::from(expire(tx, shard.shard, counted).await?);
                 if shard.kind == JobKind::Selfplay {
                     tx.retention().drop_segments(shard.shard).await?;
                     tx.retention().merge_lease(shard.shard).await?;
@@ -52,6 +47,36 @@ impl Operation for ExpireShards {
         }
         Ok((expired, next))
     }
+}
+
+/// Marks the games of rejected uploads as expired. Returns whether others may follow.
+pub struct ExpireRejected {
+    /// Only uploads received before this time.
+    pub before: Time,
+}
+
+impl Operation for ExpireRejected {
+    const NAME: &'static str = "expire_rejected";
+    type Output = bool;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<bool, StoreError> {
+        let counted = tx.accounts().lock_counted_until().await?.unwrap_or_default();
+        let found = tx.retention().rejected(self.before, WINDOW).await?;
+        for shard in &found {
+            expire(tx, *shard, counted).await?;
+        }
+        Ok(found.len() as i64 == WINDOW)
+    }
+}
+
+/// Marks a shard's bytes as expired, also in the count of stored bytes up to a shard. Whether they
+/// were present.
+async fn expire(tx: &mut Tx<'_>, shard: ShardId, counted: ShardId) -> Result<bool, StoreError> {
+    let is_new = tx.retention().expire(shard).await?;
+    if is_new && shard <= counted {
+        tx.accounts().subtract_stored(shard).await?;
+    }
+    Ok(is_new)
 }
 
 /// Whether the next training of its campaign uses the shard.

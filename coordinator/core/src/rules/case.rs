@@ -13,7 +13,7 @@ use std::{
     ops::Range,
 };
 
-pub use transition::{Gain, Transition};
+pub use transition::Transition;
 
 use super::audits;
 use crate::model::{
@@ -50,16 +50,14 @@ pub struct Case {
     complete: BTreeSet<ShardId>,
     /// Accounts whose confirmations are void.
     distrusted: BTreeSet<AccountId>,
-    clean_until: BTreeMap<AccountId, ShardId>,
     /// Results of comparisons: the first game that differs.
     results: BTreeMap<ComparisonId, Option<i64>>,
     /// Shards that were found wrong. They leave the pool whatever audits passed.
     wrong: BTreeSet<ShardId>,
-    /// Shards of distrusted accounts that leave the pool, if they are unproven.
-    reviewed: BTreeSet<ShardId>,
     /// Games that were consulted.
     consulted: BTreeSet<(ShardId, i64)>,
-    gains: BTreeMap<AccountId, Gain>,
+    /// Changes of accounts' clean games.
+    gains: BTreeMap<AccountId, i64>,
     /// Transitions that findings and other transitions demand; rows demand the rest.
     due: BTreeSet<Transition>,
 }
@@ -71,7 +69,6 @@ impl Case {
             if shard.is_distrusted {
                 self.distrusted.insert(shard.account);
             }
-            self.clean_until.insert(shard.account, shard.clean_until);
         }
         self.shards.extend(evidence.shards.into_iter().map(|shard| (shard.id, shard)));
         for row in &evidence.comparisons {
@@ -97,7 +94,7 @@ impl Case {
     }
 
     /// Reviews shards of an account whose standing changed. What they confirmed is verified again.
-    /// In a quarantine the unproven ones leave the pool; at its end all come back.
+    /// In a quarantine those that are not verified leave the pool; at its end all come back.
     pub fn review(&mut self, shards: impl IntoIterator<Item = ShardId>) {
         for id in shards {
             let Some(shard) = self.shards.get(&id) else { continue };
@@ -106,23 +103,10 @@ impl Case {
             let others = equal.map(|row| if row.left == id { row.right } else { row.left });
             let others: Vec<ShardId> = others.filter(|other| self.shard(*other).account != account).collect();
             self.due.extend(others.into_iter().map(Transition::Verify));
-            if self.distrusted.contains(&account) {
-                self.reviewed.insert(id);
-            } else if state == ShardState::Quarantined {
+            if !self.distrusted.contains(&account) && state == ShardState::Quarantined {
                 self.due.insert(Transition::Restore(id));
             }
         }
-    }
-
-    /// The newest clean shard of an account; the first possible if it has none.
-    #[must_use]
-    pub fn clean_until(&self, account: AccountId) -> ShardId {
-        self.clean_until.get(&account).copied().unwrap_or_default()
-    }
-
-    /// Sets the newest clean shard of an account, after it was recomputed.
-    pub fn recounted(&mut self, account: AccountId, clean_until: ShardId) {
-        self.clean_until.insert(account, clean_until);
     }
 
     /// A shard.
@@ -154,7 +138,7 @@ impl Case {
     }
 
     /// Takes the change of an account's clean games.
-    pub fn take_gain(&mut self, account: AccountId) -> Gain {
+    pub fn take_gain(&mut self, account: AccountId) -> i64 {
         self.gains.remove(&account).unwrap_or_default()
     }
 
@@ -229,11 +213,7 @@ impl Case {
                 self.due.insert(Transition::Hold(shard));
                 return self.change(shard, ShardState::Disputed, ShardState::Validated);
             }
-            Transition::Recount(_)
-            | Transition::Review(_)
-            | Transition::Pass(_)
-            | Transition::Reclaim(_)
-            | Transition::Hold(_) => {}
+            Transition::Recount(_) | Transition::Pass(_) | Transition::Reclaim(_) | Transition::Hold(_) => {}
         }
         true
     }
@@ -278,18 +258,10 @@ impl Case {
         };
         debug_assert!(audit == row.audit || AuditState::TRANSITIONS.contains(&(row.audit, audit)), "{row:?}");
         row.audit = audit;
-        let gain = self.gains.entry(row.account).or_default();
-        gain.games += verified - row.audited_games;
-        gain.is_loss |= !is_gain;
-        if is_enough {
-            gain.until = gain.until.max(Some(shard));
-        }
+        *self.gains.entry(row.account).or_default() += verified - row.audited_games;
+        self.gains.retain(|_, gain| *gain != 0);
         row.audited_games = verified;
-        let account = row.account;
-        self.due.insert(Transition::Recount(account));
-        if !is_gain && self.distrusted.contains(&account) {
-            self.due.insert(Transition::Review(account));
-        }
+        self.due.insert(Transition::Recount(row.account));
         true
     }
 
@@ -327,13 +299,13 @@ impl Case {
         self.touching.get(&shard).into_iter().flatten().map(|id| &self.comparisons[id])
     }
 
-    /// Whether a shard leaves the pool: it is wrong, or of a distrusted account and either disputed
-    /// or newer than the last clean audit.
+    /// Whether a shard leaves the pool: it is wrong, or of a distrusted account and not all of its
+    /// games were verified. A clean audit of some games proves nothing of the others.
     fn is_unproven(&self, shard: &ShardEvidence) -> bool {
-        let is_new = || shard.audit != AuditState::Clean && shard.id > self.clean_until(shard.account);
-        let is_doubtful = || shard.state == ShardState::Disputed || is_new();
+        let is_proven = || shard.state != ShardState::Disputed && shard.is_verified();
         shard.state.is_in_pool()
-            && (self.wrong.contains(&shard.id) || (self.reviewed.contains(&shard.id) && is_doubtful()))
+            && self.complete.contains(&shard.id)
+            && (self.wrong.contains(&shard.id) || (self.distrusted.contains(&shard.account) && !is_proven()))
     }
 
     fn is_out(&self, shard: ShardId) -> bool {

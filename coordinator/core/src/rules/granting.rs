@@ -26,10 +26,40 @@ const STALL_ATTEMPTS: [i64; 3] = [5, 50, 500];
 pub struct Policy {
     /// The reason why no self-play games are granted.
     pub no_selfplay: Option<String>,
+    /// Maximum uploads of an account that wait for validation, beyond which it gets no self-play
+    /// games; any number, if none.
+    pub max_waiting: Option<i64>,
     /// The only bench signature allowed to play; any, if none.
     pub bench_signature: Option<u64>,
     /// The active workers.
     pub fleet: Fleet,
+}
+
+/// Share of the whole backlog that one account may fill: one in so many.
+const BACKLOG_SHARE: i64 = 4;
+
+/// Multiple of an account's backlog at which its uploads are refused: games in progress have room.
+const UPLOAD_FACTOR: i64 = 2;
+
+/// Returns the maximum uploads of one account that wait for validation. Beyond the maximum of all,
+/// each of the waiting accounts has a fair share of half of it, so that whoever fills the backlog
+/// is passed over, and nobody else.
+#[must_use]
+pub fn max_waiting(max_backlog: i64, backlog: i64, waiting_accounts: i64) -> i64 {
+    let share = if backlog > max_backlog { 2 * waiting_accounts.max(1) } else { BACKLOG_SHARE };
+    (max_backlog / share).max(1)
+}
+
+/// Whether an account with so many waiting uploads may send another one.
+#[must_use]
+pub const fn may_upload(max_backlog: i64, waiting: i64) -> bool {
+    waiting <= UPLOAD_FACTOR * max_backlog / BACKLOG_SHARE
+}
+
+/// Whether the backlog is so long that nobody gets self-play games.
+#[must_use]
+pub const fn is_overrun(max_backlog: i64, backlog: i64) -> bool {
+    backlog > UPLOAD_FACTOR * max_backlog
 }
 
 impl Player {
@@ -68,6 +98,23 @@ impl LeaseLoad {
     }
 }
 
+impl Wait {
+    /// The wait of an account with faults; none if it gets games.
+    #[must_use]
+    pub fn after_faults(player: &Player, now: Time) -> Option<Self> {
+        let seconds = player.standing.wait_seconds(now).filter(|_| !player.is_trusted)?;
+        let reason = "games of the account were lost or rejected too often: it waits longer each time";
+        Some(Self { seconds: Some(seconds), reason: reason.to_owned() })
+    }
+
+    /// The wait of an account to which as much is lent as it has proven.
+    #[must_use]
+    pub fn until_validated() -> Self {
+        let reason = "a new account gets more games as soon as those that it sent are validated";
+        Self { seconds: Some(5), reason: reason.to_owned() }
+    }
+}
+
 /// Why a job has no games for a worker now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
@@ -100,11 +147,16 @@ impl Wait {
 impl OpenJob {
     /// Why a worker does not play this job now, if it does not.
     #[must_use]
-    pub fn wait(&self, worker: WorkerId, now: Time, policy: &Policy) -> Option<Wait> {
+    pub fn wait(&self, worker: WorkerId, waiting: i64, now: Time, policy: &Policy) -> Option<Wait> {
         if self.kind == JobKind::Selfplay
             && let Some(reason) = &policy.no_selfplay
         {
             return Some(Wait { seconds: None, reason: reason.clone() });
+        }
+        if self.kind == JobKind::Selfplay && policy.max_waiting.is_some_and(|max| waiting > max) {
+            let reason =
+                format!("{waiting} uploads of the account wait for validation: no new games until there are fewer");
+            return Some(Wait { seconds: None, reason });
         }
         let start = self.created.after(start_delay(worker, self.id, self.spread));
         (start > now).then(|| {
@@ -152,7 +204,7 @@ mod tests {
 
     #[test]
     fn an_account_has_a_thousand_leases_and_one_more_for_each_that_it_fulfilled() {
-        let load = |of_worker, of_account| LeaseLoad { of_worker, of_account };
+        let load = |of_worker, of_account| LeaseLoad { of_worker, of_account, lent_nodes: 0, waiting: 0 };
         assert_eq!((load(63, 999).needed_fulfilled(), load(63, 999).limit_reason(0)), (0, None));
         assert!(load(64, 64).limit_reason(99).unwrap().starts_with("the worker has 64 leases"));
         assert_eq!(load(0, 1_000).needed_fulfilled(), 1);
@@ -168,8 +220,8 @@ mod tests {
         assert!(delays.iter().filter(|delay| **delay < 500).count().abs_diff(100) < 40, "{delays:?}");
         let job = OpenJob { id: JobId(1), kind: JobKind::Match, created: Time(5_000), spread: 1_000 };
         let start = 5_000 + delays[7];
-        let wait = job.wait(WorkerId(7), Time(start - 1), &Policy::default()).unwrap();
-        assert_eq!((wait.seconds, job.wait(WorkerId(7), Time(start), &Policy::default())), (Some(1), None));
+        let wait = |now| job.wait(WorkerId(7), 0, Time(now), &Policy::default());
+        assert_eq!((wait(start - 1).unwrap().seconds, wait(start)), (Some(1), None));
     }
 
     #[test]
@@ -177,7 +229,21 @@ mod tests {
         let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), ..Policy::default() };
         for kind in JobKind::ALL {
             let job = OpenJob { id: JobId(1), kind: *kind, created: Time(0), spread: 0 };
-            assert_eq!(job.wait(WorkerId(1), Time(1), &policy).is_some(), *kind == JobKind::Selfplay);
+            assert_eq!(job.wait(WorkerId(1), 0, Time(1), &policy).is_some(), *kind == JobKind::Selfplay);
+        }
+    }
+
+    #[test]
+    fn whoever_fills_the_backlog_is_passed_over() {
+        assert_eq!([0, 500].map(|backlog| max_waiting(500, backlog, 9)), [125, 125]);
+        assert_eq!([0, 1, 5, 10_000].map(|accounts| max_waiting(500, 501, accounts)), [250, 250, 50, 1]);
+        assert_eq!([250, 251].map(|waiting| may_upload(500, waiting)), [true, false]);
+        assert_eq!([1_000, 1_001].map(|backlog| is_overrun(500, backlog)), [false, true]);
+        let policy = Policy { max_waiting: Some(125), ..Policy::default() };
+        for kind in JobKind::ALL {
+            let job = OpenJob { id: JobId(1), kind: *kind, created: Time(0), spread: 0 };
+            let wait = |waiting| job.wait(WorkerId(1), waiting, Time(1), &policy).is_some();
+            assert_eq!((wait(125), wait(126)), (false, *kind == JobKind::Selfplay));
         }
     }
 

@@ -3,12 +3,20 @@
 use protocol::api::problem::{Code, Problem};
 
 use crate::{
-    clock::Time,
-    model::{AccountId, Lease, LeaseKind, LeaseState},
+    clock::{SECOND, Time},
+    model::{AccountId, Fault, Lease, LeaseKind, LeaseState, WorkerId},
 };
+
+use super::sizing::{LEASE_TIMEOUT_FACTOR, MIN_LEASE_MS};
 
 /// Renewals without an upload extend a lease by at most this many times its duration.
 const MAX_RENEWAL_FACTOR: i64 = 2;
+
+/// Minimum time without an upload after which a lease may be late.
+pub const MIN_QUIET_MS: i64 = MIN_LEASE_MS / LEASE_TIMEOUT_FACTOR;
+
+/// A lease may be held so long and given back without any game at no price.
+const TRIAL_MS: i64 = 120 * SECOND;
 
 /// Intended heartbeats per second of a whole fleet: each is a transaction that writes.
 const HEARTBEATS_PER_SECOND: i64 = 60;
@@ -80,6 +88,24 @@ impl Lease {
         }
     }
 
+    /// The fault of a release from this number; none if it is as it should be.
+    #[must_use]
+    pub fn fault_of_release(&self, now: Time, from: i64) -> Option<Fault> {
+        let is_empty = from == self.first && self.delivered == Time(0);
+        let is_dropped = self.kind == LeaseKind::Audit || now > self.created.after(TRIAL_MS);
+        (is_empty && is_dropped).then_some(Fault::Dropped)
+    }
+
+    /// Whether another worker may play its games too: it is past its expected time.
+    #[must_use]
+    pub fn is_late(&self, now: Time, worker: WorkerId) -> bool {
+        let last = self.created.max(self.delivered);
+        self.state == LeaseState::Active
+            && self.kind == LeaseKind::Fresh
+            && self.worker != worker
+            && now > last.after(self.duration / LEASE_TIMEOUT_FACTOR)
+    }
+
     /// Whether its time is over.
     #[must_use]
     pub fn is_due(&self, now: Time) -> bool {
@@ -145,6 +171,31 @@ mod tests {
         assert!(lease.is_over_after_release(14, false) && !lease.is_over_after_release(10, true));
         let audit = Lease { kind: LeaseKind::Audit, ..lease };
         assert!(audit.is_over_after_release(10, true) && !audit.is_over_after_release(14, false));
+    }
+
+    #[test]
+    fn a_lease_past_its_expected_time_is_late() {
+        let lease = Lease { duration: 300, ..lease() };
+        let other = WorkerId(lease.worker.0 + 1);
+        assert!(lease.is_late(Time(1_101), other) && !lease.is_late(Time(1_100), other));
+        assert!(!lease.is_late(Time(9_999), lease.worker), "its worker has the games already");
+        let delivered = Lease { delivered: Time(1_050), ..lease.clone() };
+        assert!(delivered.is_late(Time(1_151), other) && !delivered.is_late(Time(1_150), other));
+        assert!(!Lease { kind: LeaseKind::Audit, ..lease.clone() }.is_late(Time(9_999), other));
+        assert!(!Lease { state: LeaseState::Done, ..lease }.is_late(Time(9_999), other));
+    }
+
+    #[test]
+    fn games_held_in_vain_and_dropped_audits_are_faults() {
+        let lease = lease();
+        let late = Time(1_001 + TRIAL_MS);
+        assert_eq!(lease.fault_of_release(Time(1_000 + TRIAL_MS), lease.first), None);
+        assert_eq!(lease.fault_of_release(late, lease.first), Some(Fault::Dropped));
+        assert_eq!(lease.fault_of_release(late, lease.first + 2), None, "some games follow");
+        let delivered = Lease { delivered: Time(1_001), ..lease.clone() };
+        assert_eq!(delivered.fault_of_release(late, lease.first), None);
+        let audit = Lease { kind: LeaseKind::Audit, ..lease };
+        assert_eq!(audit.fault_of_release(Time(1_000), audit.first), Some(Fault::Dropped));
     }
 
     #[test]

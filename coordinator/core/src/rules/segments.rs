@@ -12,6 +12,7 @@ impl SegmentState {
     pub const TRANSITIONS: &'static [(Self, Self)] = &[
         (Self::Open, Self::Leased),
         (Self::Open, Self::Held),
+        (Self::Leased, Self::Leased),
         (Self::Leased, Self::Open),
         (Self::Leased, Self::Held),
         (Self::Held, Self::Held),
@@ -62,6 +63,14 @@ pub fn lease(open: &[Segment], range: &Range<i64>, lease: LeaseId) -> Vec<Segmen
         }
     }
     edits.push(SegmentEdit::Put(Segment { numbers: range.clone(), holder: Holder::Leased(lease), attempts }));
+    edits
+}
+
+/// Hands the first games of a late lease's segment to another lease.
+#[must_use]
+pub fn hand_on(late: &Segment, numbers: &Range<i64>, lease: LeaseId) -> Vec<SegmentEdit> {
+    let mut edits = Vec::new();
+    replace(&mut edits, late, numbers, Holder::Leased(lease), late.attempts + 1);
     edits
 }
 
@@ -160,6 +169,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Lease { max_games: i64 },
+        HandOn { lease: usize, max_games: i64 },
         Release { lease: usize, from: i64, is_voluntary: bool },
         Upload { lease: usize, from: i64, to: i64 },
         Withdraw { shard: usize },
@@ -168,6 +178,7 @@ mod tests {
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
             (1..9_i64).prop_map(|max_games| Step::Lease { max_games }),
+            (0..9_usize, 1..9_i64).prop_map(|(lease, max_games)| Step::HandOn { lease, max_games }),
             (0..9_usize, 0..9_i64, any::<bool>()).prop_map(|(lease, from, is_voluntary)| Step::Release {
                 lease,
                 from,
@@ -223,6 +234,16 @@ mod tests {
             apply(&mut self.strip, lease(&open, &range, id));
             self.set(range.clone(), |_| (Holder::Leased(id), attempts));
             self.leases.push(range);
+        }
+
+        fn hand_on(&mut self, lease: usize, max_games: i64) {
+            let (old, new) = (LeaseId(lease as i64), LeaseId(self.leases.len() as i64));
+            let leased = self.segments(|segment| segment.holder == Holder::Leased(old));
+            let Some(late) = leased.first() else { return };
+            let numbers = late.numbers.start..late.numbers.end.min(late.numbers.start + max_games);
+            apply(&mut self.strip, hand_on(late, &numbers, new));
+            self.set(numbers.clone(), |(_, attempts)| (Holder::Leased(new), attempts + 1));
+            self.leases.push(numbers);
         }
 
         fn release(&mut self, lease: usize, from: i64, is_voluntary: bool) {
@@ -311,6 +332,7 @@ mod tests {
             for step in steps {
                 match step {
                     Step::Lease { max_games } => world.lease(max_games),
+                    Step::HandOn { lease, max_games } => world.hand_on(lease, max_games),
                     Step::Release { lease, from, is_voluntary } => world.release(lease, from, is_voluntary),
                     Step::Upload { lease, from, to } => world.upload(lease, from, to),
                     Step::Withdraw { shard } => world.withdraw(shard),

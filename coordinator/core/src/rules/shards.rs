@@ -6,8 +6,11 @@ use protocol::api::problem::{Code, Problem};
 
 use crate::{
     clock::Time,
-    model::{Job, Lease, LeaseKind, LeaseState, ShardState},
+    model::{EarlierUpload, Job, Lease, LeaseKind, LeaseState, Refusal, ShardState, common},
 };
+
+/// Rejected uploads after which a lease takes none. A first one may have broken in transfer.
+const MAX_REJECTED: usize = 3;
 
 impl ShardState {
     /// All changes.
@@ -50,6 +53,26 @@ impl Lease {
         Ok(())
     }
 
+    /// Checks an upload beside the earlier ones of its lease: each game is taken once.
+    pub fn check_repeat(games: &Range<i64>, earlier: &[EarlierUpload]) -> Result<(), Refusal> {
+        let is_rejected = |upload: &&EarlierUpload| upload.state == ShardState::Rejected;
+        let rejected = earlier.iter().filter(is_rejected).count();
+        if rejected >= MAX_REJECTED {
+            return Err(Refusal::LeaseRejected { uploads: rejected });
+        }
+        let received =
+            earlier.iter().filter(|upload| !is_rejected(upload)).map(|upload| common(&upload.numbers, games));
+        let mut received: Vec<Range<i64>> = received.filter(|numbers| !numbers.is_empty()).collect();
+        received.sort_unstable_by_key(|numbers| numbers.start);
+        let start = games.start;
+        let covered =
+            received.iter().fold(start, |end, numbers| if numbers.start <= end { end.max(numbers.end) } else { end });
+        if covered >= games.end {
+            return Err(Refusal::GamesReceived { first: games.start, last: games.end - 1 });
+        }
+        Ok(())
+    }
+
     /// Records the progress that an upload proves; false if it proves none. It is better evidence
     /// than a heartbeat.
     pub fn record_upload(&mut self, now: Time, end: i64) -> bool {
@@ -74,7 +97,7 @@ impl Lease {
 
 #[cfg(test)]
 mod tests {
-    use dataset::{Clock, Header, Time as Thinking};
+    use dataset::{Clock, Digest, Header, Time as Thinking};
 
     use super::*;
     use crate::rules::fixtures::{a_match, header, job, lease};
@@ -95,6 +118,30 @@ mod tests {
         assert_eq!(refused(&a_match(), 12..16, false), None);
         for games in [11..17, 10..13] {
             assert_eq!(refused(&a_match(), games, false), Some(Code::WrongGames), "pairs stay together");
+        }
+    }
+
+    #[test]
+    fn each_game_of_a_lease_is_taken_once() {
+        let upload = |numbers, state| EarlierUpload { hash: Digest::of(b"any"), numbers, state };
+        let received = |numbers| upload(numbers, ShardState::Received);
+        let check = |games, earlier: &[EarlierUpload]| Lease::check_repeat(&games, earlier).err();
+        let again = |first, last| Some(Refusal::GamesReceived { first, last });
+        assert_eq!(check(10..18, &[]), None);
+        assert_eq!(check(10..18, &[received(10..18)]), again(10, 17));
+        assert_eq!(check(12..14, &[received(10..18)]), again(12, 13));
+        assert_eq!(check(10..18, &[received(14..18), upload(10..14, ShardState::Quarantined)]), again(10, 17));
+        assert_eq!(check(10..18, &[received(10..14)]), None, "four games are new");
+        assert_eq!(check(10..18, &[received(10..13), received(14..18)]), None, "one game is new");
+        assert_eq!(check(10..18, &[received(11..18)]), None);
+    }
+
+    #[test]
+    fn a_broken_transfer_is_repeated_and_rubbish_is_not() {
+        let rejected = EarlierUpload { hash: Digest::of(b"any"), numbers: 10..18, state: ShardState::Rejected };
+        for uploads in 0..5 {
+            let refused = Lease::check_repeat(&(10..18), &vec![rejected.clone(); uploads]).err();
+            assert_eq!(refused, (uploads > 2).then_some(Refusal::LeaseRejected { uploads }));
         }
     }
 

@@ -28,10 +28,10 @@ const FIRST_LEASE_SECONDS: u32 = 30;
 pub const DEFAULT_MOVES_PER_GAME: i64 = 100;
 
 /// A lease expires after this many times the expected duration.
-const LEASE_TIMEOUT_FACTOR: i64 = 3;
+pub(super) const LEASE_TIMEOUT_FACTOR: i64 = 3;
 
 /// Minimum duration of a lease.
-const MIN_LEASE_MS: i64 = 15 * 60 * SECOND;
+pub(super) const MIN_LEASE_MS: i64 = 15 * 60 * SECOND;
 
 /// Maximum duration of a lease, since the speed is only claimed.
 const MAX_LEASE_MS: i64 = 12 * 3_600 * SECOND;

@@ -32,7 +32,6 @@ row!(ShardEvidence {
     audited_games,
     is_trusted: flag,
     is_distrusted: flag,
-    clean_until,
     kind,
     audited,
 });
@@ -77,7 +76,7 @@ fn shards_of(near: &str) -> AssertSqlSafe<String> {
          SELECT shards.id AS id, shards.job AS job, shards.account AS account, shards.first AS first,
                 shards.games AS games, shards.state AS state, audit, audited_games, object,
                 CASE WHEN validated IS NULL THEN 0 ELSE 1 END AS is_validated,
-                workers.trusted AS is_trusted, accounts.distrusted AS is_distrusted, clean_until,
+                workers.trusted AS is_trusted, accounts.distrusted AS is_distrusted,
                 leases.kind AS kind, leases.audited AS audited
          FROM sides CROSS JOIN shards JOIN leases ON leases.id = shards.lease
          JOIN workers ON workers.id = shards.worker JOIN accounts ON accounts.id = shards.account

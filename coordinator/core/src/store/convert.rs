@@ -43,6 +43,12 @@ pub(super) fn numbers(row: &AnyRow, _: &str) -> Result<Range<i64>, Error> {
     Ok(first..first + row.try_get::<i64, _>("games")?)
 }
 
+/// Reads a hash.
+pub(super) fn hash(row: &AnyRow, column: &str) -> Result<Digest, Error> {
+    let text: String = row.try_get(column)?;
+    digest(&text).map_err(|error| Error::ColumnDecode { index: column.to_owned(), source: Box::new(error) })
+}
+
 /// Reads a job's header.
 pub(super) fn header(row: &AnyRow, column: &str) -> Result<Header, Error> {
     let text: String = row.try_get(column)?;

@@ -42,8 +42,11 @@ row!(Lease {
     expires,
 });
 
-row!(LeaseLoad { of_worker, of_account });
+row!(LeaseLoad { of_worker, of_account, lent_nodes, waiting });
 row!(Playing { games, finished });
+
+/// Leases looked at for games to play a second time.
+const MAX_QUIET: i64 = 8;
 
 /// A lease whose time is over.
 pub struct DueLease {
@@ -129,6 +132,16 @@ impl Leases<'_> {
         found(sqlx::query_as(query).bind(token.clone()).fetch_optional(self.0.raw()).await?)
     }
 
+    /// The oldest active leases of a job with games that nothing was heard of since a time.
+    pub async fn quiet(&mut self, job: JobId, since: Time) -> Result<Vec<Lease>, StoreError> {
+        let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration,
+                            created, delivered, expires FROM leases
+                     WHERE job = $1 AND state = 'active' AND created < $2 AND delivered < $2
+                     AND EXISTS (SELECT 1 FROM segments WHERE segments.lease = leases.id)
+                     ORDER BY created LIMIT $3";
+        Ok(sqlx::query_as(query).bind(job).bind(since).bind(MAX_QUIET).fetch_all(self.0.raw()).await?)
+    }
+
     /// Leases whose time is over, in the order of locks.
     pub async fn due(&mut self, now: Time) -> Result<Vec<DueLease>, StoreError> {
         let query = "SELECT job, id, token FROM leases WHERE state = 'active' AND expires < $1
@@ -166,10 +179,19 @@ impl Leases<'_> {
         Ok(())
     }
 
-    /// The active leases of a worker and its account.
+    /// The active leases of a worker and its account, and the account's waiting uploads.
     pub async fn load(&mut self, worker: WorkerId, account: AccountId) -> Result<LeaseLoad, StoreError> {
         let query = "SELECT (SELECT COUNT(*) FROM leases WHERE worker = $1 AND state = 'active') AS of_worker,
-                            (SELECT COUNT(*) FROM leases WHERE account = $2 AND state = 'active') AS of_account";
+                            CAST(SUM(leases) AS BIGINT) AS of_account, CAST(SUM(nodes) AS BIGINT) AS lent_nodes,
+                            CAST(SUM(waiting) AS BIGINT) AS waiting
+                     FROM (SELECT COUNT(*) AS leases, 0 AS waiting,
+                                  COALESCE(SUM(leases.games * jobs.nodes_per_game), 0) AS nodes
+                           FROM leases JOIN jobs ON jobs.id = leases.job
+                           WHERE account = $2 AND leases.state = 'active'
+                           UNION ALL
+                           SELECT 0, COUNT(*), COALESCE(SUM(shards.games * jobs.nodes_per_game), 0)
+                           FROM shards JOIN jobs ON jobs.id = shards.job
+                           WHERE account = $2 AND shards.state = 'received') AS own";
         Ok(sqlx::query_as(query).bind(worker).bind(account).fetch_one(self.0.raw()).await?)
     }
 
@@ -180,12 +202,15 @@ impl Leases<'_> {
         Ok(sqlx::query_scalar(query).bind(account).bind(max).fetch_one(self.0.raw()).await?)
     }
 
-    /// Whether an account was granted a game and did not deliver it.
+    /// Whether an account was granted a game and did not deliver it, or only in a rejected upload.
     pub async fn has_lost(&mut self, account: AccountId, job: JobId, game: i64) -> Result<bool, StoreError> {
         let query = "SELECT COUNT(*) FROM leases WHERE account = $1 AND state IN ('expired', 'returned') AND job = $2
+                     AND first <= $3 AND first > $3 - $4 AND first + games > $3
+                     UNION ALL SELECT COUNT(*) FROM shards WHERE account = $1 AND state = 'rejected' AND job = $2
                      AND first <= $3 AND first > $3 - $4 AND first + games > $3";
         let query = sqlx::query_scalar(query).bind(account).bind(job).bind(game).bind(MAX_GAMES_PER_LEASE);
-        Ok(query.fetch_one(self.0.raw()).await.map(|lost: i64| lost > 0)?)
+        let lost: Vec<i64> = query.fetch_all(self.0.raw()).await?;
+        Ok(lost.into_iter().any(|lost| lost > 0))
     }
 
     /// The active lease of a worker that was granted for this nonce.

@@ -84,6 +84,13 @@ impl Retention<'_> {
         Ok(query.execute(self.0.raw()).await?.rows_affected() > 0)
     }
 
+    /// Rejected shards with bytes, received before a time; the oldest first.
+    pub async fn rejected(&mut self, before: Time, limit: i64) -> Result<Vec<ShardId>, StoreError> {
+        let query = "SELECT id FROM shards WHERE state = 'rejected' AND object = 'present' AND received < $1
+                     ORDER BY received LIMIT $2";
+        Ok(sqlx::query_scalar(query).bind(before).bind(limit).fetch_all(self.0.raw()).await?)
+    }
+
     /// Deletes the segments that a shard holds. Its job is closed for ever, and the shard itself
     /// keeps their count.
     pub async fn drop_segments(&mut self, shard: ShardId) -> Result<(), StoreError> {

@@ -47,17 +47,7 @@ impl Reviews<'_> {
         Ok(())
     }
 
-    /// Reviews the shards after one again, as they lost their proof. The cause of a pending review
-    /// stays.
-    pub async fn repeat(&mut self, account: AccountId, after: ShardId) -> Result<(), StoreError> {
-        let query = "INSERT INTO reviews (account, reviewed_until, begins, is_new) VALUES ($1, $2, 1, 0)
-                     ON CONFLICT (account) DO UPDATE SET reviewed_until = excluded.reviewed_until
-                     WHERE excluded.reviewed_until < reviews.reviewed_until";
-        sqlx::query(query).bind(account).bind(after).execute(self.0.raw()).await?;
-        Ok(())
-    }
-
-    /// Stores the progress of a review, unless its shards are to be reviewed again.
+    /// Stores the progress of a review.
     pub async fn advance(&mut self, review: &Review, until: ShardId) -> Result<(), StoreError> {
         let query = "UPDATE reviews SET reviewed_until = $3 WHERE account = $1 AND reviewed_until = $2";
         let query = sqlx::query(query).bind(review.account).bind(review.reviewed_until).bind(until);

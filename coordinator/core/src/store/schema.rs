@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
@@ -19,11 +19,18 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("schema/5.sql"),
     concat!(include_str!("schema/6.sql"), include_str!("schema/recount.sql")),
     include_str!("schema/7.sql"),
-    include_str!("schema/stored_bytes.sql"),
+    include_str!("schema/8.sql"),
+    concat!(include_str!("schema/9.sql"), include_str!("schema/proven.sql")),
 ];
 
 /// Computes all counters from the rows that they count.
 pub const RECOUNT: &str = include_str!("schema/recount.sql");
+
+/// Computes the proven nodes of all accounts.
+pub(super) const PROVEN: &str = include_str!("schema/proven.sql");
+
+/// The version since which accounts have proven nodes.
+pub(super) const STANDING: i64 = 9;
 
 /// The version since which there are counters.
 pub(super) const COUNTERS: i64 = 6;

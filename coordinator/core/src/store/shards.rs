@@ -7,15 +7,15 @@ use protocol::api::{problem::Code, work::Notice};
 use sqlx::Row as _;
 
 use super::{
-    convert::{flag, header, numbers, row},
+    convert::{flag, hash, header, numbers, row},
     error::StoreError,
     operation::repository,
 };
 use crate::{
     clock::Time,
     model::{
-        AccountId, AuditState, JobId, LeaseId, MAX_GAMES_PER_LEASE, NewShard, Part, Reason, ShardId, ShardState,
-        ShardToValidate, ToValidate, ValidationReport, WorkerId,
+        AccountId, AuditState, EarlierUpload, JobId, LeaseId, MAX_GAMES_PER_LEASE, NewShard, Part, Reason, ShardId,
+        ShardState, ShardToValidate, ToValidate, ValidationReport, WorkerId,
     },
 };
 
@@ -38,6 +38,7 @@ row!(ShardToValidate {
     gate,
 });
 row!(Part { shard, numbers: numbers });
+row!(EarlierUpload { hash: hash, numbers: numbers, state });
 
 struct Claimed {
     shard: ShardId,
@@ -69,17 +70,29 @@ impl Shards<'_> {
         Ok(query.fetch_one(self.0.raw()).await.map(|known: i64| known > 0)?)
     }
 
-    /// Whether a lease has a shard with this hash.
-    pub async fn is_duplicate(&mut self, lease: LeaseId, hash: Digest) -> Result<bool, StoreError> {
-        let query = "SELECT COUNT(*) FROM shards WHERE lease = $1 AND hash = $2";
-        let query = sqlx::query_scalar(query).bind(lease).bind(hash.to_string());
-        Ok(query.fetch_one(self.0.raw()).await.map(|known: i64| known > 0)?)
+    /// The uploads of a lease so far.
+    pub async fn of_lease(&mut self, lease: LeaseId) -> Result<Vec<EarlierUpload>, StoreError> {
+        let query = "SELECT hash, first, games, state FROM shards WHERE lease = $1";
+        Ok(sqlx::query_as(query).bind(lease).fetch_all(self.0.raw()).await?)
     }
 
     /// The number of shards that wait for validation, up to 10,000.
     pub async fn backlog(&mut self) -> Result<i64, StoreError> {
         let query = "SELECT COUNT(*) FROM (SELECT 1 FROM shards WHERE state = 'received' LIMIT $1) AS waiting";
         Ok(sqlx::query_scalar(query).bind(MAX_BACKLOG).fetch_one(self.0.raw()).await?)
+    }
+
+    /// The number of accounts whose shards wait for validation.
+    pub async fn waiting_accounts(&mut self) -> Result<i64, StoreError> {
+        let query = "SELECT COUNT(DISTINCT account) FROM
+                     (SELECT account FROM shards WHERE state = 'received' LIMIT $1) AS waiting";
+        Ok(sqlx::query_scalar(query).bind(MAX_BACKLOG).fetch_one(self.0.raw()).await?)
+    }
+
+    /// The number of an account's shards that wait for validation.
+    pub async fn waiting_of(&mut self, account: AccountId) -> Result<i64, StoreError> {
+        let query = "SELECT COUNT(*) FROM shards WHERE account = $1 AND state = 'received'";
+        Ok(sqlx::query_scalar(query).bind(account).fetch_one(self.0.raw()).await?)
     }
 
     /// Adds a shard.

@@ -1,12 +1,14 @@
-//! The standing of accounts, in their table: state, clean games, credit, and whether they are
-//! distrusted.
+//! The standing of accounts, in their table: state, clean games, credit, what may be lent to them,
+//! and whether they are distrusted.
 
-use super::{accounts::Accounts, error::StoreError};
+use super::{accounts::Accounts, convert::row, error::StoreError};
 use crate::{
     clock::Time,
-    model::{AccountId, AccountState, Reason, ShardId},
-    rules::{Credit, case::Gain},
+    model::{AccountId, AccountState, Reason, Standing},
+    rules::Credit,
 };
+
+row!(Standing { proven_nodes, faults, waits_until });
 
 impl Accounts<'_> {
     /// The state of an account. The shared lock orders an upload and a concurrent quarantine: one
@@ -36,22 +38,25 @@ impl Accounts<'_> {
         Ok(query.execute(self.0.raw()).await?.rows_affected() > 0)
     }
 
-    /// Changes the clean games of an account; returns its newest clean shard. After a loss that is
-    /// looked for among its shards.
-    pub async fn save_gain(&mut self, account: AccountId, gain: Gain) -> Result<ShardId, StoreError> {
-        if gain.is_loss {
-            let query = "UPDATE accounts SET clean_games = clean_games + $2,
-                         clean_until = COALESCE((SELECT id FROM shards WHERE account = $1 AND audited_games > 0
-                                                 AND audited_games >= games / 10 ORDER BY id DESC LIMIT 1), 0)
-                         WHERE id = $1 RETURNING clean_until";
-            return Ok(sqlx::query_scalar(query).bind(account).bind(gain.games).fetch_one(self.0.raw()).await?);
-        }
-        let query = "UPDATE accounts SET clean_games = clean_games + $2,
-                     clean_until = CASE WHEN clean_until < $3 THEN $3 ELSE clean_until END
-                     WHERE id = $1 RETURNING clean_until";
-        let query =
-            sqlx::query_scalar(query).bind(account).bind(gain.games).bind(gain.until.map_or(0, |shard| shard.0));
-        Ok(query.fetch_one(self.0.raw()).await?)
+    /// Adds to the clean games of an account, or subtracts.
+    pub async fn add_clean_games(&mut self, account: AccountId, gain: i64) -> Result<(), StoreError> {
+        let query = "UPDATE accounts SET clean_games = clean_games + $2 WHERE id = $1";
+        sqlx::query(query).bind(account).bind(gain).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// The standing of an account, locked until the transaction ends.
+    pub async fn standing(&mut self, account: AccountId) -> Result<Standing, StoreError> {
+        let query = self.0.for_update("SELECT proven_nodes, faults, waits_until FROM accounts WHERE id = $1");
+        Ok(sqlx::query_as(query).bind(account).fetch_one(self.0.raw()).await?)
+    }
+
+    /// Stores the standing of an account.
+    pub async fn save_standing(&mut self, account: AccountId, standing: Standing) -> Result<(), StoreError> {
+        let query = "UPDATE accounts SET proven_nodes = $2, faults = $3, waits_until = $4 WHERE id = $1";
+        let query = sqlx::query(query).bind(account).bind(standing.proven_nodes).bind(standing.faults);
+        query.bind(standing.waits_until).execute(self.0.raw()).await?;
+        Ok(())
     }
 
     /// Credits games to an account.

@@ -10,7 +10,7 @@ use sqlx::{
 use super::{
     connection::{Connection, Dialect},
     error::StoreError,
-    schema::{COUNTERS, RECOUNT},
+    schema::{COUNTERS, PROVEN, RECOUNT, STANDING},
 };
 
 /// A row by its columns.
@@ -47,6 +47,9 @@ pub const TABLES: [&str; 27] = [
     "deliveries",
 ];
 
+/// Columns of older schemas.
+const REMOVED_COLUMNS: [(&str, &str); 1] = [("accounts", "clean_until")];
+
 /// The schema version that introduced the column `distrusted`. For older rows it is derived from
 /// the states of the account and its shards.
 const DISTRUST_SCHEMA: i64 = 5;
@@ -81,8 +84,9 @@ impl<'t> Tables<'t> {
         Ok(accounts > 0)
     }
 
-    /// Adds a row.
-    pub async fn insert(&mut self, table: &'static str, row: &JsonRow) -> Result<(), StoreError> {
+    /// Adds a row, without columns of older schemas.
+    pub async fn insert(&mut self, table: &'static str, mut row: JsonRow) -> Result<(), StoreError> {
+        row.retain(|column, _| !REMOVED_COLUMNS.contains(&(table, column)));
         // NULL is written literally: a bound parameter would need a type.
         let mut parameters = Vec::new();
         let mut bound = Vec::new();
@@ -139,6 +143,9 @@ impl<'t> Tables<'t> {
         }
         if schema < COUNTERS {
             sqlx::raw_sql(RECOUNT).execute(self.0.raw()).await?;
+        }
+        if schema < STANDING {
+            sqlx::raw_sql(PROVEN).execute(self.0.raw()).await?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The table of workers.
 
 use protocol::api::work::{Failure, Machine};
+use sqlx::{FromRow as _, any::AnyRow};
 
 use super::{
     convert::{flag, row},
@@ -9,13 +10,28 @@ use super::{
 };
 use crate::{
     clock::{DAY, HOUR, Time},
-    model::{AccountId, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, WorkerId},
+    model::{AccountId, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, Standing, WorkerId},
 };
 
 /// Workers of other accounts that are looked at for lost games.
 const MAX_OTHERS: i64 = 100;
 
-row!(Player { id, account, bench_signature, is_trusted: flag, blocked, state, message, has_delivered: flag });
+row!(Player {
+    id,
+    account,
+    bench_signature,
+    is_trusted: flag,
+    blocked,
+    state,
+    message,
+    has_delivered: flag,
+    standing: standing,
+});
+
+/// Reads the columns of a standing.
+fn standing(row: &AnyRow, _: &str) -> Result<Standing, sqlx::Error> {
+    Standing::from_row(row)
+}
 
 repository!(
     /// The workers, within a transaction.
@@ -92,7 +108,7 @@ impl Workers<'_> {
     /// The worker of an account that asks for games, if it has it.
     pub async fn player(&mut self, account: AccountId, worker: WorkerId) -> Result<Option<Player>, StoreError> {
         let query = "SELECT workers.id AS id, account, bench_signature, trusted AS is_trusted, blocked,
-                            accounts.state AS state, message,
+                            accounts.state AS state, message, proven_nodes, faults, waits_until,
                             CASE WHEN EXISTS (SELECT 1 FROM leases
                                               WHERE leases.worker = workers.id AND leases.state = 'done')
                                  THEN 1 ELSE 0 END AS has_delivered
@@ -160,6 +176,9 @@ impl Workers<'_> {
                                          AND leases.state IN ('expired', 'returned') AND leases.job = $2
                                          AND leases.first <= $3 AND leases.first > $3 - $8
                                          AND leases.first + leases.games > $3)
+                         AND NOT EXISTS (SELECT 1 FROM shards WHERE shards.account = recent.account
+                                         AND shards.state = 'rejected' AND shards.job = $2 AND shards.first <= $3
+                                         AND shards.first > $3 - $8 AND shards.first + shards.games > $3)
                          LIMIT 1) AS other";
         let query = sqlx::query_scalar(query).bind(account).bind(job.id).bind(game).bind(since);
         let query = query.bind(job.header.bench_signature as i64).bind(i64::from(job.is_timed()));

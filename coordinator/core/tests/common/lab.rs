@@ -51,6 +51,9 @@ pub const SIGNATURE: u64 = 4_242;
 /// Positions per game: the same as a new job assumes, so that the size of leases stays constant.
 pub const POSITIONS: u64 = 100;
 
+/// The nodes that most accounts have proven: more than any test lends.
+pub const PROVEN_NODES: i64 = 1_000_000_000_000;
+
 /// A draw that selects neither a shard for an audit nor a worker as an auditor.
 pub const NO_AUDIT: u64 = 999;
 
@@ -156,8 +159,15 @@ impl Lab {
         self.clock.now()
     }
 
-    /// Creates an account with a worker.
+    /// Creates an account of much proven work, with a worker.
     pub async fn player(&self, name: &str) -> Player {
+        let player = self.stranger(name).await;
+        self.execute(&format!("UPDATE accounts SET proven_nodes = {PROVEN_NODES} WHERE id = {}", player.account)).await;
+        player
+    }
+
+    /// Creates an account with a worker.
+    pub async fn stranger(&self, name: &str) -> Player {
         let (name, role) = (name.to_owned(), Role::Volunteer);
         let account = self.run(CreateAccount { name, role, state: AccountState::Active, by: None }).await;
         self.machine(account.expect("the name is free").0, "machine").await

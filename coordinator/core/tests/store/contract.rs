@@ -12,6 +12,7 @@ mod receiving;
 mod rechecks;
 mod reports;
 mod retention;
+mod standing;
 mod steps;
 mod timed;
 mod trainings;
@@ -67,6 +68,7 @@ fn on_postgres() {
         rechecks::ALL,
         reports::ALL,
         retention::ALL,
+        standing::ALL,
         steps::ALL,
         timed::ALL,
         trainings::ALL,

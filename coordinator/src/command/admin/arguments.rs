@@ -41,7 +41,7 @@ pub(in crate::command) enum Command {
         /// Number of the match's job
         job: i64,
     },
-    /// Quarantine an account: games delivered since its last clean audit stop counting
+    /// Quarantine an account: games of it that others have not played again stop counting
     Quarantine {
         /// Name of the account
         account: String,

@@ -19,6 +19,7 @@ use coordinator_core::{
         workers::{RegisterWorker, ReportFailure},
     },
     people::new_token,
+    rules::granting,
     store::{Accounts, Shards},
     validator::random,
 };
@@ -190,6 +191,7 @@ pub(super) async fn receive(
             Box::pin(async move { expectation(connection, account, &token, first).await })
         })
         .await?;
+    require_room(&app, account, &headers).await?;
     let left = match remaining_quota(&app, account).await {
         // Idempotent retry: the response to the upload that filled the quota was lost.
         Err(_) if was_received(&app, &headers).await? => None,
@@ -225,6 +227,16 @@ pub(super) async fn receive(
     let (status, notices) = app.run(upload).await?;
     let code = if status == ReceiptStatus::Received { StatusCode::CREATED } else { StatusCode::OK };
     Ok((code, Json(Receipt { status, shard: hash, notices })))
+}
+
+/// Refuses an upload of an account that fills the backlog of validation, unless it is a repetition.
+async fn require_room(app: &App, account: AccountId, headers: &HeaderMap) -> ApiResult<()> {
+    let uploads =
+        app.read(move |connection| Box::pin(async move { Shards::on(connection).waiting_of(account).await })).await?;
+    if granting::may_upload(app.settings.most_waiting, uploads) || was_received(app, headers).await? {
+        return Ok(());
+    }
+    Err(Refusal::UploadsWaiting { uploads }.into())
 }
 
 /// The error for games that are not the lease's: they may be another lease's.

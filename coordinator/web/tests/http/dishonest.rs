@@ -218,6 +218,10 @@ async fn is_rejected(how: impl Fn(&Header, &[Record]) -> Vec<u8>) -> String {
         assert_eq!(bench.upload(&eve.token, &lease, bytes).await.status(), StatusCode::CREATED);
         bench.validate().await;
         assert_eq!(counted(&bench).await.0, own, "nothing of it counts");
+        // She waits longer after each, and for the games that are missing.
+        bench.clock.advance(coordinator_core::clock::DAY);
+        bench.step().await;
+        bench.clock.advance(coordinator_core::clock::DAY + 1);
     }
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'rejected'").await, UPLOADS as i64);
     while bench.number("SELECT COUNT(*) FROM segments WHERE state = 'open'").await > 0 {

@@ -13,6 +13,7 @@ mod first_byte;
 #[path = "../../../../crates/dataset/fuzz/forge.rs"]
 mod forge;
 mod games;
+mod hostile;
 mod hosts;
 mod live;
 mod live_match;

@@ -224,6 +224,7 @@ async fn uploads_rejected_by_replay() {
         // The code depends on the random moves of the wrong opening.
         (&["illegal_move", "wrong_opening", "corrupt", "false_label", "bad_score"], &foreign),
     ];
+    bench.execute("UPDATE accounts SET proven_nodes = 1000000000".to_owned()).await;
     let (mut lease, mut number) = (first, 0);
     for (codes, forge) in cases {
         let bytes = loop {

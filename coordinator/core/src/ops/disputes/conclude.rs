@@ -70,15 +70,10 @@ impl Progress {
             }
             Transition::Distrust(account) => change_standing(tx, account, true, cause).await?,
             Transition::Trust(account) => change_standing(tx, account, false, cause).await?,
-            Transition::Review(account) => tx.reviews().repeat(account, case.clean_until(account)).await?,
-            Transition::Recount(account) => {
-                let clean_until = tx.accounts().save_gain(account, case.take_gain(account)).await?;
-                case.recounted(account, clean_until);
-            }
+            Transition::Recount(account) => tx.accounts().add_clean_games(account, case.take_gain(account)).await?,
             _ => {}
         }
-        self.is_review_due |=
-            matches!(transition, Transition::Distrust(_) | Transition::Trust(_) | Transition::Review(_));
+        self.is_review_due |= matches!(transition, Transition::Distrust(_) | Transition::Trust(_));
         let Some(before) = before else { return Ok(()) };
         let (id, job, state) = (before.id, before.job, case.shard(before.id).state);
         if state != before.state {

@@ -2,13 +2,13 @@
 
 use super::conclude::{Cause, conclude};
 use crate::{
-    model::{AccountKey, Authority, Reason},
+    model::{AccountKey, Authority, Reason, Refusal},
     rules::case::Case,
     store::{Operation, StoreError, Tx},
 };
 
-/// Quarantines an account: its workers get no leases, and its uploads after its last clean audit
-/// leave the pool. Or lifts the quarantine: the account's shards count again where no other shard
+/// Quarantines an account: its workers get no leases, and its uploads leave the pool, but for
+/// verified ones. Or lifts the quarantine: the account's shards count again where no other shard
 /// took their place, and are compared with those that did. The account is marked at once;
 /// [`ReviewShards`](super::ReviewShards) reviews its uploads.
 #[derive(Clone, Debug)]
@@ -32,6 +32,9 @@ impl Operation for SetQuarantine {
         let account = tx.accounts().get(&self.account).await?;
         if let Some(by) = &self.by {
             account.check_authority(by)?;
+            if by.account == account.id && !self.begins {
+                return Err(Refusal::OwnQuarantine.into());
+            }
         }
         let mut case = Case::default();
         case.decided(account.id, self.begins);

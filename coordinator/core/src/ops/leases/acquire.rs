@@ -11,13 +11,16 @@ use protocol::api::{
 use crate::{
     clock::{HOUR, SECOND, Time},
     events::{Event, record_event},
-    model::{AccountId, Job, JobState, LeaseId, LeaseKind, LeaseToken, NewLease, Player, ShardId, Stall, WorkerId},
+    model::{
+        AccountId, Job, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease, Player, ShardId, Stall, WorkerId,
+    },
     ops::{live, workers::MAX_THREADS},
     people::secret,
     rules::{
         audits,
         case::Case,
         granting::{Policy, Wait, idle_seconds, is_stall},
+        leases::MIN_QUIET_MS,
         segments,
         sizing::Capacity,
     },
@@ -70,6 +73,9 @@ impl AcquireLease {
         if let Some(lease) = self.repeated(tx, player.id).await? {
             return Ok(Work::Games(lease));
         }
+        if let Some(Wait { seconds, reason }) = Wait::after_faults(player, now) {
+            return Ok(Work::Wait { seconds: seconds.unwrap_or_default(), reason });
+        }
         let load = tx.leases().load(player.id, player.account).await?;
         let fulfilled = match load.needed_fulfilled() {
             0 => 0,
@@ -81,7 +87,7 @@ impl AcquireLease {
         let capacity = Capacity::of(&self.ask, threads, player.has_delivered);
         let fleet = self.policy.fleet.active;
         let capacity = fleet.map_or(capacity, |workers| capacity.in_fleet(workers));
-        let grant = Grant { player, nonce: &self.ask.nonce, capacity, fleet };
+        let grant = Grant { player, nonce: &self.ask.nonce, capacity, fleet, load };
         if player.is_trusted
             && let Some(lease) = grant.settlement(tx).await?
         {
@@ -113,6 +119,7 @@ struct Grant<'a> {
     nonce: &'a str,
     capacity: Capacity,
     fleet: Option<i64>,
+    load: LeaseLoad,
 }
 
 impl Grant<'_> {
@@ -184,14 +191,18 @@ impl Grant<'_> {
         let jobs = tx.jobs().open(signature, self.player.is_trusted).await?;
         let mut wait = Wait::without_jobs(jobs.is_empty() && tx.jobs().any_open_for_others(signature).await?);
         for job in jobs {
-            if let Some(reason) = job.wait(self.player.id, now, policy) {
+            if let Some(reason) = job.wait(self.player.id, self.load.waiting, now, policy) {
                 wait = wait.or(reason);
                 continue;
             }
             let job = tx.jobs().lock(job.id).await?;
-            if job.state == JobState::Open
-                && let Some(lease) = self.fresh_of(tx, &job).await?
-            {
+            if job.state != JobState::Open {
+                continue;
+            }
+            let max_games = self.max_games(&job);
+            if max_games == 0 {
+                wait = wait.or(Wait::until_validated());
+            } else if let Some(lease) = self.fresh_of(tx, &job, max_games).await? {
                 return Ok(Work::Games(lease));
             }
         }
@@ -199,11 +210,21 @@ impl Grant<'_> {
         Ok(Work::Wait { seconds, reason: wait.reason })
     }
 
-    /// Grants the first open games of a job, or else those behind its frontier.
-    async fn fresh_of(&self, tx: &mut Tx<'_>, job: &Job) -> Result<Option<Lease>, StoreError> {
-        let now = tx.now();
+    /// Maximum games of a lease of this job: what the worker can play, the fleet leaves to it, and
+    /// the account has proven.
+    fn max_games(&self, job: &Job) -> i64 {
         let max_games = self.capacity.games(job);
         let max_games = self.fleet.map_or(max_games, |workers| max_games.min(job.max_games(workers)));
+        if self.player.is_trusted {
+            return max_games;
+        }
+        max_games.min(self.player.standing.max_games(self.load.lent_nodes, job.nodes_per_game, job.unit()))
+    }
+
+    /// Grants the first open games of a job, or else those behind its frontier, or else those of a
+    /// late lease.
+    async fn fresh_of(&self, tx: &mut Tx<'_>, job: &Job, max_games: i64) -> Result<Option<Lease>, StoreError> {
+        let now = tx.now();
         let mut open = tx.segments().open(job.id).await?;
         let mut numbers = segments::first_open(&open, max_games);
         if let Some(first) = &numbers
@@ -216,7 +237,7 @@ impl Grant<'_> {
             open.clear();
             numbers = job.next_games(max_games);
         }
-        let Some(numbers) = numbers else { return Ok(None) };
+        let Some(numbers) = numbers else { return self.second_of(tx, job, max_games).await };
         tx.jobs().record_grant(job.id, now, job.frontier.max(numbers.end)).await?;
         let attempts = segments::next_attempt(&open, &numbers);
         let (id, lease) = self.lease(tx, job, LeaseKind::Fresh, &numbers, None, attempts).await?;
@@ -226,6 +247,24 @@ impl Grant<'_> {
         }
         let live = job.unit() > 1 && live::claim(&mut tx.connection(), job.id, id, &numbers).await?;
         Ok(Some(Lease { live, ..lease }))
+    }
+
+    /// Grants games of the oldest late lease a second time. The first result counts, and the second
+    /// is compared with it.
+    async fn second_of(&self, tx: &mut Tx<'_>, job: &Job, max_games: i64) -> Result<Option<Lease>, StoreError> {
+        let now = tx.now();
+        let quiet = tx.leases().quiet(job.id, now.after(-MIN_QUIET_MS)).await?;
+        let Some(late) = quiet.iter().find(|lease| lease.is_late(now, self.player.id)) else { return Ok(None) };
+        let Some(segment) = tx.segments().leased(late.id).await?.into_iter().next() else { return Ok(None) };
+        let numbers = segment.numbers.start..segment.numbers.end.min(segment.numbers.start + max_games);
+        tx.jobs().record_grant(job.id, now, job.frontier).await?;
+        let attempts = segment.attempts + 1;
+        let (id, lease) = self.lease(tx, job, LeaseKind::Fresh, &numbers, None, attempts).await?;
+        tx.segments().apply(job.id, segments::hand_on(&segment, &numbers, id)).await?;
+        if is_stall(attempts) {
+            record_stall(tx, now, job, &numbers, attempts).await?;
+        }
+        Ok(Some(lease))
     }
 
     /// Whether a lost pair is left to other accounts. It is if one of them was active in the last

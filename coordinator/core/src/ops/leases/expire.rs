@@ -1,13 +1,15 @@
 //! Expiry of leases.
 
+use std::collections::BTreeMap;
+
 use crate::{
-    model::LeaseState,
+    model::{AccountId, Fault, LeaseKind, LeaseState, ShardState},
     rules::segments,
     store::{DueLease, Operation, StoreError, Tx},
 };
 
-/// Ends leases whose time is over, and reopens their games and abandoned audits. Returns the number
-/// of leases.
+/// Ends leases whose time is over, and reopens their games and abandoned audits. Missing games are
+/// faults of their accounts. Returns the number of leases.
 pub struct ExpireLeases;
 
 impl Operation for ExpireLeases {
@@ -17,19 +19,32 @@ impl Operation for ExpireLeases {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u64, StoreError> {
         let now = tx.now();
         let mut expired = 0;
+        let mut lapsed = BTreeMap::<AccountId, Vec<i64>>::new();
         for DueLease { job, token, .. } in tx.leases().due(now).await? {
-            tx.jobs().lock(job).await?;
+            let job = tx.jobs().lock(job).await?;
             let lease = tx.leases().get(&token).await?;
             // Another coordinator may have ended it while this one waited for the lock.
             if lease.is_due(now) {
                 let leased = tx.segments().leased(lease.id).await?;
-                tx.segments().apply(job, segments::release(&leased, lease.first, false)).await?;
+                tx.segments().apply(job.id, segments::release(&leased, lease.first, false)).await?;
                 tx.leases().close(lease.id, LeaseState::Expired).await?;
                 expired += 1;
+                let uploads = tx.shards().of_lease(lease.id).await?;
+                let delivered = uploads.iter().filter(|upload| upload.state != ShardState::Rejected);
+                let missing = lease.games - delivered.map(|upload| upload.games()).sum::<i64>();
+                if missing > 0 && lease.kind != LeaseKind::Settle {
+                    lapsed.entry(lease.account).or_default().push(job.nodes_per_game.saturating_mul(missing));
+                }
             }
         }
         tx.shards().reopen_audits().await?;
         tx.comparisons().reopen_disputes().await?;
+        // The accounts come after jobs and shards, in their order, as in other operations.
+        for (account, faults) in lapsed {
+            let mut standing = tx.accounts().standing(account).await?;
+            faults.into_iter().for_each(|nodes| standing.charge(now, Fault::Lapsed, nodes));
+            tx.accounts().save_standing(account, standing).await?;
+        }
         Ok(expired)
     }
 }

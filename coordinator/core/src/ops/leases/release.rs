@@ -35,6 +35,12 @@ impl Operation for ReleaseLease {
         if lease.is_over_after_release(from, any_undelivered) {
             tx.leases().close(lease.id, LeaseState::Returned).await?;
         }
+        if let Some(fault) = lease.fault_of_release(tx.now(), from) {
+            let now = tx.now();
+            let mut standing = tx.accounts().standing(lease.account).await?;
+            standing.charge(now, fault, job.nodes_per_game.saturating_mul(lease.games));
+            tx.accounts().save_standing(lease.account, standing).await?;
+        }
         Ok(())
     }
 }

@@ -41,9 +41,11 @@ impl Operation for ReceiveUpload {
         let numbers = self.first as i64..(self.first + self.games) as i64;
         let is_trusted = job.is_timed() && tx.workers().is_trusted(lease.worker).await?;
         lease.check_upload(&job, &numbers, is_trusted)?;
-        if tx.shards().is_duplicate(lease.id, self.hash).await? {
+        let earlier = tx.shards().of_lease(lease.id).await?;
+        if earlier.iter().any(|upload| upload.hash == self.hash) {
             return Ok((ReceiptStatus::Duplicate, tx.shards().notices(lease.worker).await?));
         }
+        Lease::check_repeat(&numbers, &earlier)?;
         // A quarantined account's games are kept, in case the quarantine is lifted.
         let state = match tx.accounts().shared_state(lease.account).await? {
             AccountState::Quarantined => ShardState::Quarantined,

@@ -4,7 +4,7 @@ use protocol::api::problem::Code;
 
 use crate::{
     events::{Event, record_event},
-    model::{Part, Reason, ShardId, ShardState},
+    model::{Fault, Part, Reason, ShardId, ShardState},
     ops::holders,
     store::{Operation, StoreError, Tx},
 };
@@ -27,7 +27,7 @@ impl Operation for RejectShard {
         let now = tx.now();
         let (id, detail) = (self.shard, &self.detail);
         let job = tx.shards().job_of(id).await?;
-        tx.jobs().lock(job).await?;
+        let job = tx.jobs().lock(job).await?;
         let shard = tx.shards().to_validate(id).await?;
         if !shard.is_pending() {
             return Ok(());
@@ -35,6 +35,10 @@ impl Operation for RejectShard {
         tx.shards().reject(id, self.code, detail).await?;
         tx.totals().transfer(id, shard.state, ShardState::Rejected).await?;
         tx.comparisons().void_of(id).await?;
+        let nodes = job.nodes_per_game.saturating_mul(shard.numbers.end - shard.numbers.start);
+        let (job, mut standing) = (job.id, tx.accounts().standing(shard.account).await?);
+        standing.charge(now, Fault::Rejected, nodes);
+        tx.accounts().save_standing(shard.account, standing).await?;
         let part = Part { shard: id, numbers: shard.numbers };
         holders::pass(tx, job, &part).await?;
         let (worker, first, last) = (shard.worker, part.numbers.start, part.numbers.end - 1);

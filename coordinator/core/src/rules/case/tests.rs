@@ -24,7 +24,6 @@ fn shard(id: i64, account: i64) -> ShardEvidence {
         audited_games: 0,
         is_trusted: AccountId(account) == JUDGE,
         is_distrusted: false,
-        clean_until: ShardId(0),
         kind: LeaseKind::Fresh,
         audited: None,
     }
@@ -77,17 +76,8 @@ fn shards_of(case: &Case, account: AccountId) -> Vec<ShardId> {
 /// Applies one transition, as an operation does. Returns the account to review, if there is one.
 fn step(case: &mut Case, transition: Transition) -> Option<AccountId> {
     case.apply(transition);
-    if let Transition::Recount(account) = transition {
-        let gain = case.take_gain(account);
-        let own = case.shards.values().filter(|shard| shard.account == account);
-        let clean = own.filter(|shard| is_verified_enough(&shard.numbers, shard.audited_games));
-        let until = clean.map(|shard| shard.id).max().unwrap_or(ShardId(0));
-        let before = case.clean_until[&account];
-        assert!(gain.is_loss || gain.until.map_or(before, |shard| shard.max(before)) == until, "{gain:?}");
-        case.recounted(account, until);
-    }
     match transition {
-        Transition::Distrust(account) | Transition::Trust(account) | Transition::Review(account) => Some(account),
+        Transition::Distrust(account) | Transition::Trust(account) => Some(account),
         _ => None,
     }
 }
@@ -112,11 +102,7 @@ fn settle_in_steps(case: &mut Case, limit: usize) {
     for _ in 0..10_000 {
         if let Some(transition) = case.next().first().copied() {
             if let Some(account) = step(case, transition) {
-                let from = match transition {
-                    Transition::Review(_) => case.clean_until(account),
-                    _ => ShardId(0),
-                };
-                reviews.entry(account).and_modify(|until| *until = from.min(*until)).or_insert(from);
+                reviews.insert(account, ShardId(0));
             }
             continue;
         }
@@ -146,7 +132,7 @@ fn an_audit_verifies_the_audited_shard_alone() {
     run(&mut case);
     let verified = |id| (case.shard(ShardId(id)).audited_games, case.shard(ShardId(id)).audit);
     assert_eq!((verified(1), verified(2)), ((10, AuditState::Clean), (0, AuditState::None)));
-    assert_eq!(case.clean_until[&AccountId(1)], ShardId(1));
+    assert_eq!((case.take_gain(AccountId(1)), case.take_gain(AccountId(2))), (10, 0));
 }
 
 #[test]
@@ -194,19 +180,20 @@ fn games_verified_twice_count_once() {
 
 #[test]
 fn a_trusted_worker_outvotes_another() {
-    let mut case = case(&[shard(1, 1), shard(2, 1), shard(3, JUDGE.0), shard(4, 1)]);
-    case.recounted(AccountId(1), ShardId(2));
+    let clean = ShardEvidence { audit: AuditState::Clean, audited_games: 9, ..shard(2, 1) };
+    let verified = ShardEvidence { audit: AuditState::Clean, audited_games: 10, ..shard(5, 1) };
+    let mut case = case(&[shard(1, 1), clean, shard(3, JUDGE.0), shard(4, 1), verified]);
     found(&mut case, 1, 1, 3, Some(4));
     run(&mut case);
-    // The wrong one goes whatever its age; of the others, those after the last clean audit.
-    assert_eq!(states(&case), [Quarantined, Validated, Validated, Quarantined]);
+    // Of the others, those go of which not all games were verified.
+    assert_eq!(states(&case), [Quarantined, Quarantined, Validated, Quarantined, Validated]);
     assert_eq!(case.comparison(ComparisonId(1)).state, ComparisonState::Settled);
     assert!(case.distrusted.contains(&AccountId(1)) && !case.distrusted.contains(&JUDGE));
 }
 
 #[test]
 fn a_wrong_shard_goes_despite_a_clean_audit() {
-    let clean = ShardEvidence { audit: AuditState::Clean, audited_games: 4, clean_until: ShardId(1), ..shard(1, 1) };
+    let clean = ShardEvidence { audit: AuditState::Clean, audited_games: 4, ..shard(1, 1) };
     let early = ShardEvidence { numbers: 0..4, ..audit_of(1, 2, 2) };
     let mut case = case(&[clean, early, shard(3, JUDGE.0)]);
     found(&mut case, 1, 1, 2, None);
@@ -258,7 +245,7 @@ fn confirmations_of_a_quarantined_account_are_void() {
     found(&mut case, 1, 1, 2, None);
     found(&mut case, 2, 3, 4, None);
     run(&mut case);
-    assert_eq!(case.clean_until[&AccountId(3)], ShardId(3));
+    assert_eq!((case.shard(ShardId(3)).state, case.shard(ShardId(3)).audited_games), (Validated, 10));
     case.decided(AccountId(2), true);
     run(&mut case);
     assert_eq!(states(&case), [Validated, Quarantined, Quarantined, Quarantined]);
@@ -340,11 +327,16 @@ fn build(drafts: &[Draft], results: &[bool], by_hand: Option<i64>, order: &[usiz
 }
 
 fn check(case: &Case) {
+    let mut clean = BTreeMap::new();
+    for shard in case.shards.values().filter(|shard| shard.audited_games > 0) {
+        *clean.entry(shard.account).or_default() += shard.audited_games;
+    }
+    assert_eq!(case.gains, clean);
     for shard in case.shards.values() {
         let verified: i64 = case.verified(shard.id).into_iter().map(|range| range.end - range.start).sum();
         assert_eq!(shard.audited_games, verified, "{shard:?}");
         assert_eq!(shard.state == Disputed, case.is_disputed(shard.id) && shard.state.is_in_pool(), "{shard:?}");
-        assert!(shard.state != Disputed || !case.reviewed.contains(&shard.id), "{shard:?}");
+        assert!(shard.state != Disputed || !case.distrusted.contains(&shard.account), "{shard:?}");
         let is_enough = is_verified_enough(&shard.numbers, verified);
         assert!(is_enough || shard.audit != AuditState::Clean, "{shard:?}");
     }
@@ -385,11 +377,10 @@ proptest! {
         check(&second);
         for (one, other) in first.shards.values().zip(second.shards.values()) {
             prop_assert_eq!(one.audited_games, other.audited_games);
-            let is_proven = other.audit == AuditState::Clean || other.id <= second.clean_until(other.account);
-            let is_settled = (one.state, other.state) == (Quarantined, Validated) && is_proven;
+            let is_settled = (one.state, other.state) == (Quarantined, Validated) && other.is_verified();
             prop_assert!(one.state == other.state || is_settled, "{:?} {:?}", one, other);
         }
-        prop_assert_eq!(first.clean_until, second.clean_until);
+        prop_assert_eq!(first.gains, second.gains);
     }
 
     /// Without disputes, the end of a quarantine by hand undoes it.
@@ -402,9 +393,8 @@ proptest! {
         case.decided(AccountId(account), true);
         run(&mut case);
         for shard in case.shards.values().filter(|shard| shard.account.0 == account) {
-            let is_proven = shard.audit == AuditState::Clean || Some(&shard.id) <= case.clean_until.get(&shard.account);
-            prop_assert_eq!(shard.state, if is_proven { Validated } else { Quarantined });
-        }        case.reviewed.clear();
+            prop_assert_eq!(shard.state, if shard.is_verified() { Validated } else { Quarantined });
+        }
         case.decided(AccountId(account), false);
         run(&mut case);
         let audits = |case: &Case| case.shards.values().map(|shard| (shard.state, shard.audited_games)).collect::<Vec<_>>();

@@ -17,8 +17,6 @@ pub enum Transition {
     Distrust(AccountId),
     /// Lifts a quarantine.
     Trust(AccountId),
-    /// Reviews the shards of a distrusted account again, as some lost their proof.
-    Review(AccountId),
     /// Withdraws a shard from the pool.
     Withdraw(ShardId),
     /// Returns a shard to the pool, when a quarantine is lifted.
@@ -40,17 +38,6 @@ pub enum Transition {
     Release(ShardId),
     /// Gives a released shard the games without a holder.
     Hold(ShardId),
-}
-
-/// A change of an account's clean games.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Gain {
-    /// Verified games won.
-    pub games: i64,
-    /// The newest shard that became verified enough.
-    pub until: Option<ShardId>,
-    /// Whether any shard lost verified games. Then its newest clean shard is looked for.
-    pub is_loss: bool,
 }
 
 impl Transition {

@@ -188,6 +188,10 @@ pub fn refusal(language: Language, refusal: &Refusal) -> String {
         Refusal::ForeignForm => "表单来自其他站点".to_owned(),
         Refusal::GateInUse => "测试进行中不可修改“gate”".to_owned(),
         Refusal::LacksRole { needed, own } => format!("此操作需要{}权限，您的身份为{}", label(needed), label(own)),
+        Refusal::OwnQuarantine => "账号的隔离须由其他维护者解除".to_owned(),
+        Refusal::GamesReceived { first, last } => format!("该租约的第 {first} 至 {last} 局已经收到"),
+        Refusal::LeaseRejected { uploads } => format!("该租约已有 {uploads} 次上传被拒绝，其对局改由他人进行"),
+        Refusal::UploadsWaiting { uploads } => format!("该账号有 {uploads} 次上传等待验证，请稍后再上传"),
         Refusal::LongForm => "表单内容过长".to_owned(),
         Refusal::MatchClosed { job, state } => format!("对抗赛 {job}：{}", label(state)),
         Refusal::AboveRole { own, theirs } => {

@@ -1,0 +1,135 @@
+//! Clients that speak the protocol as they like: they cost others nothing but a bounded share.
+
+use coordinator_core::settings::Settings;
+use protocol::api::{
+    path,
+    problem::Code,
+    work::{Answer, Ask, Lease, Role, Work},
+};
+use reqwest::StatusCode;
+
+use crate::bench::{Bench, CAMPAIGN, ask, play, problem, read, settings, shard};
+
+/// Nodes that are lent to a stranger.
+const STRANGER_NODES: i64 = 4_000_000;
+
+/// Asks as the fastest machine there is.
+async fn grab(bench: &Bench, token: &str, worker: i64, nonce: &str) -> Work {
+    let greedy = Ask { threads: 512, nodes_per_second: Some(u64::MAX), most_seconds: None, ..ask(worker, nonce) };
+    read::<Answer>(bench.post(path::LEASES, token, &greedy).await).await.work
+}
+
+/// One new account takes what it can get, with as many workers as it likes, lets it expire, and
+/// takes it again. Others play on.
+#[tokio::test]
+async fn one_account_cannot_hold_all_games() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let ann = bench.account("ann", Role::Volunteer).await;
+    let honest = bench.worker(&ann, "machine").await;
+    let mut rounds_with_games = 0;
+    for round in 0..12 {
+        let (mut held, cost) = (0, bench.number("SELECT nodes_per_game FROM jobs").await);
+        for machine in 0..5 {
+            let worker = bench.worker(&eve, &format!("m{machine}")).await;
+            for lease in 0..20 {
+                if let Work::Games(lease) = grab(&bench, &eve, worker, &format!("{round} {lease}")).await {
+                    held += lease.games as i64;
+                }
+            }
+        }
+        assert!(held * cost <= STRANGER_NODES, "round {round}: {held} games of {cost} nodes");
+        rounds_with_games += i64::from(held > 0);
+        let lease = bench.lease(&ann, honest, &round.to_string()).await;
+        let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+        assert_eq!(bench.upload(&ann, &lease, bytes).await.status(), StatusCode::CREATED);
+        bench.validate().await;
+        bench.clock.advance(16 * 60_000);
+        bench.step().await;
+    }
+    // Two faults are free. After each further one she waits, so every second round is without games.
+    assert_eq!(rounds_with_games, 7);
+    let faults = bench.number("SELECT faults FROM accounts WHERE name = 'eve'").await;
+    assert_eq!((faults, bench.number("SELECT proven_nodes FROM accounts WHERE name = 'eve'").await), (7, 0));
+}
+
+/// A lease whose games nothing is heard of does not stop a job.
+#[tokio::test]
+async fn games_that_are_held_are_played_by_others_in_time() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    bench.execute("UPDATE jobs SET game_limit = 8".to_owned()).await;
+    let (eve, ann) = (bench.account("eve", Role::Volunteer).await, bench.account("ann", Role::Volunteer).await);
+    let (holding, honest) = (bench.worker(&eve, "m").await, bench.worker(&ann, "m").await);
+    assert!(matches!(grab(&bench, &eve, holding, "1").await, Work::Games(lease) if lease.games == 8));
+    assert!(matches!(bench.ask(&ann, honest, "1").await.work, Work::Wait { .. }));
+    bench.clock.advance(5 * 60_000 + 1_000);
+    let mut played = 0;
+    while let Work::Games(lease) = bench.ask(&ann, honest, &format!("{played}")).await.work {
+        let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+        assert_eq!(bench.upload(&ann, &lease, bytes).await.status(), StatusCode::CREATED);
+        played += lease.games;
+    }
+    assert_eq!(played, 8, "before her lease expires");
+}
+
+async fn upload_of_rubbish(bench: &Bench, token: &str, lease: &Lease, number: i32) -> reqwest::Response {
+    let mut records = play(&lease.terms, 1);
+    for scored in records.iter_mut().flat_map(|record| &mut record.moves) {
+        scored.score = scored.score.map(|score| score + number);
+    }
+    // A result that the rules do not give: the precheck does not see it, and the replay does.
+    records[0].outcome = match records[0].outcome {
+        xiangqi::rules::Outcome::RedWins => xiangqi::rules::Outcome::BlackWins,
+        _ => xiangqi::rules::Outcome::RedWins,
+    };
+    bench.upload(token, lease, shard(&lease.terms, &records)).await
+}
+
+/// A finished lease takes no rubbish without end.
+#[tokio::test]
+async fn rejected_uploads_of_a_lease_end() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let worker = bench.worker(&eve, "m").await;
+    let lease = bench.lease(&eve, worker, "1").await;
+    for number in 1..=3 {
+        assert_eq!(upload_of_rubbish(&bench, &eve, &lease, number).await.status(), StatusCode::CREATED);
+        bench.validate().await;
+    }
+    let refused = problem(upload_of_rubbish(&bench, &eve, &lease, 4).await, Code::LeaseLost).await;
+    assert_eq!(refused.parameters["refusal"], "lease_rejected");
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'rejected'").await, 3);
+    assert!(matches!(bench.ask(&eve, worker, "2").await.work, Work::Wait { seconds: 61, .. }));
+}
+
+/// One account cannot fill the backlog of validation, after which others would get no games.
+#[tokio::test]
+async fn one_account_cannot_stop_selfplay_with_waiting_uploads() {
+    let bench = Bench::with(Settings { most_waiting: 40, ..settings() }).await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let (eve, ann) = (bench.account("eve", Role::Volunteer).await, bench.account("ann", Role::Volunteer).await);
+    bench.execute("UPDATE accounts SET proven_nodes = 1000000000000".to_owned()).await;
+    let (holding, honest) = (bench.worker(&eve, "m").await, bench.worker(&ann, "m").await);
+    let Work::Games(lease) = grab(&bench, &eve, holding, "1").await else { panic!("no games") };
+    let (own, mut accepted) = (play(&lease.terms, 60), 0);
+    for game in 0..60 {
+        let terms = dataset::Header { first_game: lease.terms.first_game + game, ..lease.terms.clone() };
+        let bytes = shard(&terms, &own[game as usize..][..1]);
+        let answer = bench.upload_at(&eve, &lease, terms.first_game, bytes).await;
+        if answer.status() == StatusCode::CREATED {
+            accepted += 1;
+        } else {
+            let refused = problem(answer, Code::TooMany).await;
+            assert_eq!(refused.parameters["refusal"], "uploads_waiting");
+        }
+    }
+    assert_eq!(accepted, 21, "half of the backlog");
+    bench.step().await;
+    assert!(matches!(grab(&bench, &eve, holding, "2").await, Work::Wait { .. }), "she has sent enough");
+    let lease = bench.lease(&ann, honest, "1").await;
+    let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+    assert_eq!(bench.upload(&ann, &lease, bytes).await.status(), StatusCode::CREATED);
+}
