@@ -34,7 +34,7 @@ pub trait Screen: Send {
     }
 }
 
-/// What is still to be published.
+/// Unpublished status.
 #[derive(Default)]
 struct Pending {
     snapshot: Option<Snapshot>,
