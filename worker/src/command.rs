@@ -32,8 +32,10 @@ enum Command {
     Status(status::Arguments),
     Selftest(selftest::Arguments),
     Systemd(service::Systemd),
-    Launchd(service::Launchd),
-    Windows(service::Windows),
+    /// Print a property list that lets launchd start the worker (macOS)
+    Launchd(service::Program),
+    /// Print the command that lets Windows start the worker when you log on
+    Windows(service::Program),
 }
 
 /// Runs the program and returns its exit status: 0 success, 1 failure, 2 bad input.
@@ -47,8 +49,8 @@ pub fn main() -> ExitCode {
         Command::Status(arguments) => arguments.run(&mut out),
         Command::Selftest(arguments) => arguments.run(&mut out),
         Command::Systemd(arguments) => arguments.run(&mut out),
-        Command::Launchd(arguments) => arguments.run(&mut out),
-        Command::Windows(arguments) => arguments.run(&mut out),
+        Command::Launchd(program) => program.print(crate::service::launchd, &mut out),
+        Command::Windows(program) => program.print(crate::service::windows, &mut out),
     };
     match result {
         Ok(code) => code,

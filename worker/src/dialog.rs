@@ -1,6 +1,10 @@
 //! The questions of `configure` and of the first run.
 
-use std::io::{BufRead, Write};
+use std::{
+    fmt::Display,
+    io::{BufRead, Write},
+    str::FromStr,
+};
 
 use anyhow::{Context as _, Result, bail};
 use client::{ServerAddress, Token};
@@ -55,9 +59,12 @@ pub fn ask(known: &File, input: &mut dyn BufRead, output: &mut dyn Write, asked:
         }
         let kept = known.token.clone();
         let token: Token = match kept {
-            Some(token) => {
-                prompter.ask_secret("Your token from the server's page (empty: the one you gave before)", token)?
-            }
+            // It is not shown.
+            Some(token) => prompter.ask_with(
+                "Your token from the server's page (empty: the one you gave before)",
+                None,
+                |answer| if answer.is_empty() { Ok(token.clone()) } else { parse(answer) },
+            )?,
             None => prompter.ask("Your token from the server's page", None)?,
         };
         match asked.account(&server, &token) {
@@ -79,7 +86,7 @@ pub fn ask(known: &File, input: &mut dyn BufRead, output: &mut dyn Write, asked:
     let hours = known.hours.clone().unwrap_or_default();
     let hours: Hours = prompter.ask("In which hours (such as 22:00-07:30, or always)", Some(&hours.to_string()))?;
     let on_battery = if known.on_battery == Some(true) { "yes" } else { "no" };
-    let YesNo(on_battery) = prompter.ask("Also while the machine runs on its battery", Some(on_battery))?;
+    let on_battery = prompter.ask_with("Also while the machine runs on its battery", Some(on_battery), yes_or_no)?;
     Ok(File {
         server: Some(server),
         token: Some(token),
@@ -98,12 +105,8 @@ struct Prompter<'a> {
 
 impl Prompter<'_> {
     /// Asks until the answer parses.
-    fn ask<T: std::str::FromStr<Err: std::fmt::Display>>(
-        &mut self,
-        question: &str,
-        default: Option<&str>,
-    ) -> Result<T> {
-        self.ask_with(question, default, |answer| answer.parse::<T>().map_err(|error| error.to_string()))
+    fn ask<T: FromStr<Err: Display>>(&mut self, question: &str, default: Option<&str>) -> Result<T> {
+        self.ask_with(question, default, parse)
     }
 
     /// Asks until the answer is a number within the limits.
@@ -133,20 +136,6 @@ impl Prompter<'_> {
         }
     }
 
-    /// Asks for a secret: its default is not shown.
-    fn ask_secret<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, question: &str, default: T) -> Result<T> {
-        loop {
-            let answer = self.line(&format!("{question}: "))?;
-            if answer.is_empty() {
-                return Ok(default);
-            }
-            match answer.parse() {
-                Ok(answer) => return Ok(answer),
-                Err(error) => self.print(&sentence(error.to_string()))?,
-            }
-        }
-    }
-
     fn line(&mut self, question: &str) -> Result<String> {
         write!(self.output, "{question}")?;
         self.output.flush()?;
@@ -162,16 +151,14 @@ impl Prompter<'_> {
     }
 }
 
-struct YesNo(bool);
+fn parse<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
 
-impl std::str::FromStr for YesNo {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.to_lowercase().as_str() {
-            "y" | "yes" | "true" => Ok(Self(true)),
-            "n" | "no" | "false" => Ok(Self(false)),
-            _ => Err("the answer is yes or no"),
-        }
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text.to_lowercase().as_str() {
+        "y" | "yes" | "true" => Ok(true),
+        "n" | "no" | "false" => Ok(false),
+        _ => Err("the answer is yes or no".to_owned()),
     }
 }

@@ -11,8 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
     sentence::count,
-    status::{ASKING_REASON, Contributions, Doing, JobSnapshot, Snapshot},
-    supervisor::Screen,
+    status::{ASKING_REASON, Contributions, Doing, JobSnapshot, Screen, Snapshot},
 };
 
 /// Interval of unchanged status lines in a log.

@@ -1,7 +1,7 @@
 //! The volunteer's worker: acquires leases from a coordinator, plays their games and submits them.
 //!
 //! * [`settings`]: the limits that its owner sets; [`dialog`] asks for them once.
-//! * [`supervisor`] starts all threads, obeys signals and schedule, and reports the [`status`].
+//! * [`supervisor`] starts all threads, obeys signals, and reports the [`status`].
 //! * `work` owns the leases that are played: a provider acquires them ahead of need, and a pool of
 //!   threads plays their games.
 //! * `delivery` owns finished games: a writer appends them to the [`spool`], and a sender submits
@@ -21,7 +21,6 @@ mod display;
 mod events;
 pub mod hours;
 mod identity;
-mod live_view;
 mod memory;
 mod messages;
 mod monitor;

@@ -1,31 +1,25 @@
-//! Schedule: when the worker may play. Its owner is the supervisor.
+//! Schedule: when the worker may play. It pauses and resumes the work.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    time::Duration,
+};
 
-use crate::{control::is_paused, hours::Hours, power::is_on_battery};
+use crate::{
+    control::{is_paused, set_paused},
+    hours::Hours,
+    messages::Messages,
+    power::is_on_battery,
+    sentence::count,
+    work::{PauseReason, SleepDetector, Work},
+};
 
-/// Reason for a pause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum PauseReason {
-    /// The owner paused it.
-    Requested,
-    /// Outside the allowed hours.
-    Hours,
-    /// The machine runs on battery.
-    Battery,
-}
-
-impl PauseReason {
-    /// Returns the reason as one sentence.
-    #[must_use]
-    pub(crate) const fn reason(self) -> &'static str {
-        match self {
-            Self::Requested => "Paused; `chuhe-worker status --resume` resumes.",
-            Self::Hours => "Resting: it is not among the hours in which this machine may play.",
-            Self::Battery => "Resting: the machine runs on its battery.",
-        }
-    }
-}
+/// Interval of checks of hours, battery and the pause file.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The owner's limits in time.
 pub(crate) struct Schedule {
@@ -35,11 +29,41 @@ pub(crate) struct Schedule {
     pub(crate) on_battery: bool,
     /// Folder in which the system describes its power supplies.
     pub(crate) power_supplies: PathBuf,
+    pub(crate) sleep: SleepDetector,
+    pub(crate) work: Arc<Work>,
+    pub(crate) messages: Arc<Messages>,
 }
 
 impl Schedule {
+    /// Runs until the worker has ended. The owner's requests to pause or to resume are obeyed at
+    /// once.
+    pub(crate) fn run(mut self, requests: &Receiver<bool>) {
+        loop {
+            match requests.recv_timeout(self.work.clock().real(CHECK_INTERVAL)) {
+                // If the folder cannot be written, playing fails too and reports it.
+                Ok(pause) => drop(set_paused(&self.root, pause)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            self.check();
+        }
+    }
+
+    /// Pauses and resumes by pause file, hours and battery.
+    pub(crate) fn check(&mut self) {
+        let expired = self.sleep.slept().map_or(0, |slept| self.work.wake(slept));
+        if expired > 0 {
+            let what = count(expired, "lease");
+            self.messages.log(format!("{what} expired while this machine slept; finished games are submitted."));
+        }
+        let pause = self.pause_reason(self.work.clock().since_1970());
+        if self.work.set_pause(pause) {
+            self.messages.log(pause.map_or("Playing again.", PauseReason::reason));
+        }
+    }
+
     /// Returns why nothing may be played at this time (since 1970), if so.
-    pub(crate) fn pause_reason(&self, since_1970: Duration) -> Option<PauseReason> {
+    fn pause_reason(&self, since_1970: Duration) -> Option<PauseReason> {
         if is_paused(&self.root) {
             Some(PauseReason::Requested)
         } else if !self.hours.allows(since_1970) {

@@ -16,15 +16,18 @@ use crate::{hours::Hours, memory};
 
 pub use file::File;
 pub use flags::Flags;
+use limits::Limits;
 pub(crate) use limits::all_cores;
 
 /// Resolved settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Address of the coordinator.
-    pub server: ServerAddress,
+    pub server: Option<ServerAddress>,
     /// Token of the owner's account.
-    pub token: Token,
+    pub token: Option<Token>,
+    /// Where the token was given.
+    pub token_source: String,
     /// Name of this machine.
     pub name: String,
     /// Number of game threads.
@@ -39,6 +42,8 @@ pub struct Settings {
     pub state: PathBuf,
     /// The worker ends after this number of leases.
     pub leases: Option<u64>,
+    /// Configuration file.
+    pub config: PathBuf,
 }
 
 impl Flags {
@@ -58,59 +63,93 @@ impl Flags {
         let file = File::read(&path).with_context(|| path.display().to_string())?;
         Ok((path, file))
     }
-}
 
-impl Settings {
-    /// Merges flags, environment, file and defaults.
+    /// Returns the values of flags and environment, and for the others those of a file.
     ///
     /// # Errors
     ///
-    /// If a required setting is missing, or a value is invalid.
-    pub fn new(flags: &Flags) -> Result<Self> {
-        let (path, file) = flags.file()?;
-        let missing = |what: &str, flag: &str, variable: &str| {
-            anyhow!("no {what} is given: use `{flag}`, {variable}, {}, or `chuhe-worker configure`", path.display())
-        };
-        let server = flags.server.clone().or(file.server);
-        let token = flags.token().context("--token")?.or(file.token);
-        // Flags and environment were checked when they were parsed.
-        let (cores, memory) = (limits::cores(), limits::memory());
-        let of_file = |key: &'static str| {
-            let place = format!("{}: {key}", path.display());
-            move |error: String| Error::msg(error).context(place)
-        };
-        let in_file = file.cores.map(|value| cores.check(value)).transpose().map_err(of_file("cores"));
-        let cores = match flags.cores {
-            Some(cores) => cores as usize,
-            None => in_file?.map_or_else(default_cores, |cores| cores as usize),
-        };
-        let in_file = file.memory_mebibytes.map(|value| memory.check(value)).transpose();
-        let memory_mebibytes = match flags.memory {
-            Some(memory) => memory,
-            None => in_file.map_err(of_file("memory_mebibytes"))?.unwrap_or_else(|| default_memory(cores)),
-        };
-        Ok(Self {
-            server: server.ok_or_else(|| missing("server", "--server", "CHUHE_SERVER"))?,
-            token: token.ok_or_else(|| missing("token", "--token", "CHUHE_TOKEN"))?,
-            name: flags.name.clone().or(file.name).unwrap_or_else(default_name),
-            cores,
-            memory_mebibytes,
-            hours: flags.hours.clone().or(file.hours).unwrap_or_default(),
-            on_battery: flags.on_battery.or(file.on_battery).unwrap_or(false),
-            state: flags.state_path()?,
-            leases: flags.leases,
+    /// If the token is malformed.
+    pub(crate) fn over(&self, file: File) -> Result<File> {
+        let Self { server, name, cores, memory, hours, on_battery, .. } = self.clone();
+        Ok(File {
+            server: server.or(file.server),
+            token: self.token().context("--token")?.or(file.token),
+            name: name.or(file.name),
+            cores: cores.or(file.cores),
+            memory_mebibytes: memory.or(file.memory_mebibytes),
+            hours: hours.or(file.hours),
+            on_battery: on_battery.or(file.on_battery),
         })
     }
 
-    /// Formats the settings like the file; the token is hidden.
+    fn token_source(&self) -> String {
+        let is_variable = self.token.is_some() && env::var("CHUHE_TOKEN").ok() == self.token;
+        let flag = "given by --token; other users of this machine can read it there";
+        if is_variable { "given by CHUHE_TOKEN" } else { flag }.to_owned()
+    }
+}
+
+impl Settings {
+    /// Merges flags, environment, file and defaults. Server and token may be missing.
+    ///
+    /// # Errors
+    ///
+    /// If a value is invalid.
+    pub fn new(flags: &Flags) -> Result<Self> {
+        let (config, file) = flags.file()?;
+        let is_in_file = flags.token.is_none() && file.token.is_some();
+        let File { server, token, name, cores, memory_mebibytes, hours, on_battery } = flags.over(file)?;
+        // Flags and environment were checked when they were parsed.
+        let check = |key: &'static str, value: Option<u64>, limits: Limits| {
+            let place = || format!("{}: {key}", config.display());
+            value.map(|value| limits.check(value)).transpose().map_err(Error::msg).with_context(place)
+        };
+        let cores = check("cores", cores, limits::cores())?.map_or_else(default_cores, |cores| cores as usize);
+        let memory = check("memory_mebibytes", memory_mebibytes, limits::memory())?;
+        Ok(Self {
+            server,
+            token,
+            token_source: if is_in_file { format!("in {}", config.display()) } else { flags.token_source() },
+            name: name.unwrap_or_else(default_name),
+            cores,
+            memory_mebibytes: memory.unwrap_or_else(|| default_memory(cores)),
+            hours: hours.unwrap_or_default(),
+            on_battery: on_battery.unwrap_or(false),
+            state: flags.state_path()?,
+            leases: flags.leases,
+            config,
+        })
+    }
+
+    /// Returns server and token.
+    ///
+    /// # Errors
+    ///
+    /// If one is missing.
+    pub fn access(&self) -> Result<(&ServerAddress, &Token)> {
+        let missing = |what: &str| {
+            let (flag, config) = (what.to_uppercase(), self.config.display());
+            anyhow!("no {what} is given: use `--{what}`, CHUHE_{flag}, {config}, or `chuhe-worker configure`")
+        };
+        Ok((
+            self.server.as_ref().ok_or_else(|| missing("server"))?,
+            self.token.as_ref().ok_or_else(|| missing("token"))?,
+        ))
+    }
+
+    /// Formats the settings like the file. The token is hidden.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let Self { server, name, cores, memory_mebibytes, hours, on_battery, state, .. } = self;
+        let Self { name, cores, memory_mebibytes, hours, on_battery, state, token_source, .. } = self;
         let quoted = |text: &str| toml::Value::from(text).to_string();
+        let missing = |key: &str| format!("# {key}: not given");
+        let server = self.server.as_ref().map(|server| format!("server = {}", quoted(&server.to_string())));
+        let token = self.token.as_ref().map(|_| format!("token = \"…\"\n# token: {token_source}"));
         format!(
-            "server = {}\ntoken = \"…\"\nname = {}\ncores = {cores}\nmemory_mebibytes = {memory_mebibytes}\n\
+            "{}\n{}\nname = {}\ncores = {cores}\nmemory_mebibytes = {memory_mebibytes}\n\
              hours = {}\non_battery = {on_battery}\n# state: {}\n",
-            quoted(&server.to_string()),
+            server.unwrap_or_else(|| missing("server")),
+            token.unwrap_or_else(|| missing("token")),
             quoted(name),
             quoted(&hours.to_string()),
             state.display()

@@ -5,7 +5,9 @@ use std::{
     any::Any,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc,
     thread,
+    time::Duration,
 };
 
 use crate::events::{Event, Events};
@@ -19,6 +21,18 @@ pub(crate) fn spawn(name: &str, events: &Events, body: impl FnOnce() + Send + 's
 fn run(name: &str, events: &Events, body: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
         events.report(Event::Panic(format!("the {name} broke off: {}", panic_message(&*panic))));
+    }
+}
+
+/// Runs something that may hang, and waits for its end until the timeout.
+pub(crate) fn run_within(timeout: Duration, name: &str, body: impl FnOnce() + Send + 'static) {
+    let (ended, end) = mpsc::channel::<()>();
+    let run = move || {
+        body();
+        drop(ended);
+    };
+    if thread::Builder::new().name(name.to_owned()).spawn(run).is_ok() {
+        let _ = end.recv_timeout(timeout);
     }
 }
 

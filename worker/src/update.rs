@@ -29,7 +29,7 @@ use crate::{
     messages::Messages,
     sentence::sentence,
     state::{Folder, remove},
-    work::{Shutdown, Work, WorkState},
+    work::{Work, WorkState},
 };
 
 /// Interval of checks for a release.
@@ -118,7 +118,7 @@ pub(crate) fn watch(
     program: &Path,
     source: &Source,
 ) {
-    let is_ending = |state: &WorkState| state.is_stopped || state.shutdown != Shutdown::Running;
+    let is_ending = |state: &WorkState| state.is_stopped || state.is_shutting_down();
     let mut wait = FIRST_CHECK_DELAY;
     loop {
         work.wait(wait, is_ending);

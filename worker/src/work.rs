@@ -6,6 +6,8 @@
 
 mod files;
 mod job;
+mod live_view;
+mod mode;
 mod pool;
 mod prepare;
 mod provider;
@@ -18,11 +20,13 @@ mod task;
 pub(crate) use {
     files::Files,
     job::Job,
+    live_view::LiveView,
+    mode::{PauseReason, Shutdown},
     pool::Pool,
     prepare::{MIN_MEBIBYTES, Preparer},
     provider::{Provider, backoff},
     renewal::Renewal,
     request::Requester,
     sleep::SleepDetector,
-    state::{Shutdown, Work, WorkState},
+    state::{Work, WorkState},
 };

@@ -19,7 +19,7 @@ use std::{
 
 use common::{
     clock,
-    coordinator::Coordinator,
+    coordinator::{Coordinator, reject_uploads},
     digest_of, header,
     in_process::Worker,
     process::{Process, log_of},
@@ -28,7 +28,7 @@ use common::{
 use dataset::Digest;
 use engine::Evaluation;
 use protocol::api::problem::{Code, Problem};
-use testkit::{FastClock, Gate, http::Request};
+use testkit::{FastClock, Gate};
 use worker::{
     control::ControlCommand,
     spool::{Disk, Record, State},
@@ -59,10 +59,6 @@ impl Disk for FaultyDisk {
     fn sync_folder_of(&self, path: &Path) -> io::Result<()> {
         full(&self.folders).and_then(|()| File::open(path.parent().unwrap())?.sync_all())
     }
-}
-
-fn reject_uploads(request: &Request) -> Option<Problem> {
-    request.path.contains("/games/").then(|| Problem::new(Code::Quota, "too many games today"))
 }
 
 /// Leaves closed leases of all games in the spool; returns their files. A process plays them, so
@@ -209,6 +205,22 @@ fn an_unreadable_lease_blocks_no_other() {
     coordinator.wait_for(8);
     let path = files[0].to_str().unwrap();
     worker.said.wait_for(|snapshot| snapshot.outbox_reason.as_ref().is_some_and(|why| why.contains(path)));
+    worker.stop();
+}
+
+/// Its games are gone, and nothing waits for them.
+#[test]
+fn a_lease_that_vanished_is_not_waited_for() {
+    let coordinator = Coordinator::new(header(200), 12, 4);
+    let state = tempfile::tempdir().unwrap();
+    let files = leave_results(&coordinator, state.path());
+    coordinator.state().refuse = Some(reject_uploads);
+    let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)));
+    worker.said.wait_for(|snapshot| snapshot.outbox == 3);
+    fs::remove_file(&files[0]).unwrap();
+    coordinator.state().refuse = None;
+    coordinator.wait_for(8);
+    worker.said.wait_for(|snapshot| snapshot.outbox == 0);
     worker.stop();
 }
 

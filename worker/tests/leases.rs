@@ -9,7 +9,7 @@ use std::{fs, path::Path, sync::Arc, thread, time::Duration};
 use client::JitterRng;
 use common::{
     clock,
-    coordinator::{Coordinator, HEARTBEAT_SECONDS},
+    coordinator::{Coordinator, HEARTBEAT_SECONDS, reject_uploads},
     digest_of, header,
     in_process::Worker,
     state_folder::{count, leases},
@@ -130,10 +130,6 @@ fn results_for_another_server_are_not_announced_for_the_next_start() {
     one.wait_for(8);
     worker.finish();
     one.check(digest_of(&header(200), Evaluation::Plain, None, 8));
-}
-
-fn reject_uploads(request: &Request) -> Option<Problem> {
-    request.path.contains("/games/").then(|| Problem::new(Code::Quota, "too many games today"))
 }
 
 /// A backoff of submissions does not delay renewals.

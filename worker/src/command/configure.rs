@@ -30,7 +30,7 @@ impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
         let path = self.flags.config_path()?;
         let known = File::read(&path).with_context(|| path.display().to_string())?;
-        ask(&known, &self.flags, &path, out)?;
+        ask(known, &self.flags, &path, out)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -56,19 +56,8 @@ impl dialog::Server for Network {
 }
 
 /// Asks the questions and saves the answers.
-pub(super) fn ask(known: &File, flags: &Flags, path: &Path, out: &mut impl Write) -> Result<()> {
-    let token = flags.token().context("--token")?;
-    let Flags { server, name, cores, memory, hours, on_battery, .. } = flags.clone();
-    let known = known.clone();
-    let known = File {
-        server: server.or(known.server),
-        token: token.or(known.token),
-        name: name.or(known.name),
-        cores: cores.or(known.cores),
-        memory_mebibytes: memory.or(known.memory_mebibytes),
-        hours: hours.or(known.hours),
-        on_battery: on_battery.or(known.on_battery),
-    };
+pub(super) fn ask(known: File, flags: &Flags, path: &Path, out: &mut impl Write) -> Result<()> {
+    let known = flags.over(known)?;
     let answers = dialog::ask(&known, &mut io::stdin().lock(), out, &mut Network)?;
     answers.write(path).with_context(|| path.display().to_string())?;
     writeln!(out, "Written to {}. `chuhe-worker run` plays.", path.display())?;

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
+    time::Duration,
 };
 
 use anyhow::{Context as _, Result};
@@ -20,13 +21,17 @@ use crate::{
     selftest,
     sentence::sentence,
     settings::{Flags, Settings},
-    spool::SystemDisk,
+    spool::{Spool, SystemDisk},
     state::Folder,
-    supervisor::{self, End, Parts, Screen},
+    status::Screen,
+    supervised,
+    supervisor::{self, End, Parts},
     update,
 };
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Timeout of a disk that hangs at the end.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Play games until stopped
 ///
@@ -47,9 +52,9 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
         if self.print_config {
-            let settings = self.settings(out)?;
+            let settings = Settings::new(&self.flags)?;
             write!(out, "{}", settings.to_text())?;
-            return Ok(ExitCode::SUCCESS);
+            return settings.access().map(|_| ExitCode::SUCCESS);
         }
         let root = self.flags.state_path()?;
         let program = std::env::current_exe().context("this program's own file")?;
@@ -73,7 +78,7 @@ impl Arguments {
                 drop(ready);
                 fail_trial(&root, &program, &error)
             }
-            Err(error) => Ok(selftest_failed(&Client::new(ready.client())?, &error)),
+            Err(error) => Ok(selftest_failed(&Client::new(ready.client)?, &error)),
         }
     }
 
@@ -86,23 +91,27 @@ impl Arguments {
         let _ = rustix::process::setpriority_process(None, crate::priority::LOWEST_PRIORITY);
         let folder = folder.map_or_else(|| Folder::lock(&settings.state), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
-        let mut screen = display::screen(Arc::clone(&clock));
+        let (server, token) = settings.access()?;
+        let mut client = ClientSettings::new(server.clone(), Some(token.clone()), Arc::clone(&clock));
+        client.program = "chuhe-worker";
+        let mut screen = display::screen(clock);
         let tested = selftest::run_once(folder.root(), kernel, |what| screen.line(&format!("Self-test: {what}")));
-        Ok((Ready { settings, kernel, folder, clock, screen }, tested))
+        Ok((Ready { settings, kernel, folder, client, screen }, tested))
     }
 
     fn settings(&self, out: &mut impl Write) -> Result<Settings> {
-        let missing = |error| {
-            let asks = io::stdin().is_terminal() && io::stdout().is_terminal() && !self.print_config;
-            if asks { Ok(()) } else { Err(error) }
-        };
-        match Settings::new(&self.flags) {
+        let complete =
+            || Settings::new(&self.flags).and_then(|settings| settings.access().map(drop).map(|()| settings));
+        let error = match complete() {
             Ok(settings) => return Ok(settings),
-            Err(error) => missing(error)?,
+            Err(error) => error,
+        };
+        if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+            return Err(error);
         }
         let (path, known) = self.flags.file()?;
-        configure::ask(&known, &self.flags, &path, out)?;
-        Settings::new(&self.flags)
+        configure::ask(known, &self.flags, &path, out)?;
+        complete()
     }
 }
 
@@ -111,29 +120,28 @@ struct Ready {
     settings: Settings,
     kernel: Kernel,
     folder: Folder,
-    clock: Arc<dyn Clock>,
+    client: ClientSettings,
     screen: Box<dyn Screen>,
 }
 
 impl Ready {
-    fn client(&self) -> ClientSettings {
-        let Self { settings, clock, .. } = self;
-        let mut client = ClientSettings::new(settings.server.clone(), Some(settings.token.clone()), Arc::clone(clock));
-        client.program = "chuhe-worker";
-        client
-    }
-
     fn play(self, program: &Path, bench_signature: u64) -> Result<ExitCode> {
-        let client = self.client();
+        let Self { settings, kernel, folder, client, mut screen } = self;
         // Only the owner can mend a wrong token. Other errors may be transient.
         if let Err(error) = Client::new(client.clone())?.me()
             && matches!(error.code(), Some(Code::BadToken | Code::NoToken))
         {
-            update::reset_starts(self.folder.root(), VERSION);
+            update::reset_starts(folder.root(), VERSION);
             anyhow::bail!("{} `chuhe-worker configure` takes another token.", sentence(error.to_string()));
         }
-        let Self { settings, kernel, folder, mut screen, .. } = self;
-        // Until here an interrupt ends the process: nothing has begun.
+        let (spool, kept) = match Spool::open(folder.root(), Arc::new(SystemDisk)) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(failed(&error.into())),
+        };
+        for message in &kept {
+            screen.line(message);
+        }
+        // Until here an interrupt ends the process, even if the disk hangs: nothing has begun.
         let control = Arc::new(Control::default());
         install_signal_handlers(Arc::clone(&control)).context("signals")?;
         let yielding = YieldingSession::begin();
@@ -152,16 +160,17 @@ impl Ready {
             machine,
             kernel,
             folder: Arc::clone(&folder),
-            disk: Arc::new(SystemDisk),
+            spool,
             program: program.to_owned(),
             power_supplies: PathBuf::from(power::SUPPLIES_FOLDER),
             updates: update::source(),
             client,
             control,
         };
-        match supervisor::run(parts, &mut *screen) {
+        match supervisor::run(parts, screen) {
             Ok(End::Stopped) => {
-                update::reset_starts(folder.root(), VERSION);
+                let reset = move || update::reset_starts(folder.root(), VERSION);
+                supervised::run_within(END_TIMEOUT, "trial", reset);
                 Ok(ExitCode::SUCCESS)
             }
             Ok(End::Updated) => {
@@ -169,12 +178,15 @@ impl Ready {
                 drop(yielding);
                 exec_program(program)
             }
-            Err(error) => {
-                let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
-                Ok(ExitCode::FAILURE)
-            }
+            Err(error) => Ok(failed(&error)),
         }
     }
+}
+
+/// Says why the worker cannot continue.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
+    ExitCode::FAILURE
 }
 
 /// Rolls back to the old version: the one on trial cannot start.

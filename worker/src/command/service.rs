@@ -16,22 +16,8 @@ pub(super) struct Systemd {
     program: Program,
 }
 
-/// Print a property list that lets launchd start the worker (macOS)
 #[derive(Debug, clap::Args)]
-pub(super) struct Launchd {
-    #[command(flatten)]
-    program: Program,
-}
-
-/// Print the command that lets Windows start the worker when you log on
-#[derive(Debug, clap::Args)]
-pub(super) struct Windows {
-    #[command(flatten)]
-    program: Program,
-}
-
-#[derive(Debug, clap::Args)]
-struct Program {
+pub(super) struct Program {
     /// The worker's file [default: this one]
     #[arg(long, value_name = "FILE")]
     program: Option<String>,
@@ -44,25 +30,17 @@ impl Program {
         }
         Ok(std::env::current_exe().context("this program's own file")?.display().to_string())
     }
+
+    /// Prints the definition of a service that starts it.
+    pub(super) fn print(&self, definition: fn(&str) -> String, out: &mut impl Write) -> Result<ExitCode> {
+        write!(out, "{}", definition(&self.path()?))?;
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 impl Systemd {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
         write!(out, "{}", service::systemd(&self.program.path()?, self.user)?)?;
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Launchd {
-    pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
-        write!(out, "{}", service::launchd(&self.program.path()?))?;
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Windows {
-    pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
-        write!(out, "{}", service::windows(&self.program.path()?))?;
         Ok(ExitCode::SUCCESS)
     }
 }

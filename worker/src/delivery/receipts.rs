@@ -21,8 +21,15 @@ pub(crate) struct Receipts {
     acknowledged_shards: VecDeque<(Digest, u64)>,
     /// Shards whose notices arrived and are not yet acknowledged.
     unacked_notices: BTreeSet<Digest>,
-    /// Rejections not yet recorded on disk.
-    unrecorded: Vec<(Digest, String)>,
+}
+
+/// Content of some notices.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    /// Messages for the owner.
+    pub(super) messages: Vec<String>,
+    /// Rejected shards, with the reasons to be kept.
+    pub(super) rejected: Vec<(Digest, String)>,
 }
 
 impl Receipts {
@@ -37,17 +44,16 @@ impl Receipts {
         }
     }
 
-    /// Processes notices and returns messages about them. The server repeats a notice until it is
-    /// acknowledged; each is shown once. Games that are rejected after their acknowledgement move
-    /// from accepted to refused.
-    pub(crate) fn receive_notices(&mut self, notices: Vec<Notice>) -> Vec<String> {
-        let mut messages = Vec::new();
+    /// Processes notices. The server repeats a notice until it is acknowledged; each is shown once.
+    /// Games that are rejected after their acknowledgement move from accepted to refused.
+    pub(super) fn receive_notices(&mut self, notices: Vec<Notice>) -> News {
+        let mut news = News::default();
         for notice in notices {
             if !notice.shard.is_none_or(|shard| self.unacked_notices.insert(shard)) {
                 continue;
             }
             if notice.kind != "rejected" {
-                messages.push(sentence(format!("The server says: {}", notice.text)));
+                news.messages.push(sentence(format!("The server says: {}", notice.text)));
                 continue;
             }
             let is_this = |(shard, _): &(Digest, u64)| Some(*shard) == notice.shard;
@@ -56,10 +62,11 @@ impl Receipts {
             self.accepted = self.accepted.saturating_sub(games);
             self.refused += games;
             let what = if games > 0 { format!("{games} games") } else { "Games".to_owned() };
-            messages.push(sentence(format!("{what} that were submitted are rejected: {}", reason_of(&notice))));
-            self.unrecorded.extend(notice.shard.map(|shard| (shard, reason_of(&notice))));
+            let reason = reason_of(&notice);
+            news.messages.push(sentence(format!("{what} that were submitted are rejected: {reason}")));
+            news.rejected.extend(notice.shard.map(|shard| (shard, reason)));
         }
-        messages
+        news
     }
 
     /// Returns the notices that the next request acknowledges.
@@ -70,16 +77,6 @@ impl Receipts {
     /// Forgets notices that the server knows to have arrived.
     pub(crate) fn forget_notices(&mut self, acknowledged: &[Digest]) {
         self.unacked_notices.retain(|shard| !acknowledged.contains(shard));
-    }
-
-    /// Takes the rejections that are to be recorded: shard and reason.
-    pub(crate) fn take_unrecorded(&mut self) -> Vec<(Digest, String)> {
-        std::mem::take(&mut self.unrecorded)
-    }
-
-    /// Puts a rejection back that could not be recorded.
-    pub(crate) fn retry_record(&mut self, shard: Digest, reason: String) {
-        self.unrecorded.push((shard, reason));
     }
 }
 

@@ -19,13 +19,16 @@ pub(super) enum RetryDecision {
     Reject,
 }
 
-/// Decides on an error, given the number of earlier rejections of this result.
-pub(super) fn retry_decision(error: &Error, attempts: u32) -> RetryDecision {
-    match error {
-        Error::Rejected { problem, .. } => classify(problem.code, problem.status, attempts),
+/// Decides on an error. `attempts` counts the rejections that damage in transit may explain.
+pub(super) fn retry_decision(error: &Error, attempts: &mut u32) -> RetryDecision {
+    let Error::Rejected { problem, .. } = error else {
         // A proxy's response or none at all.
-        _ => RetryDecision::Retry,
-    }
+        return RetryDecision::Retry;
+    };
+    let decision = |attempts| classify(problem.code, problem.status, attempts);
+    let made = decision(*attempts);
+    *attempts += u32::from(made != decision(MAX_ATTEMPTS));
+    made
 }
 
 fn classify(code: Code, status: u16, attempts: u32) -> RetryDecision {
@@ -70,6 +73,11 @@ impl Duty {
     /// Records a failure, with the delay that the server requested.
     pub(crate) fn fail(&mut self, now: Duration, requested: Option<Duration>) {
         self.next_attempt = Some(now + self.backoff.after_failure(requested));
+    }
+
+    /// Returns whether an attempt is due.
+    pub(crate) fn is_due(&self, now: Duration) -> bool {
+        self.delay(now).is_none_or(|delay| delay.is_zero())
     }
 
     /// Returns the delay until the next attempt; none without a failure.

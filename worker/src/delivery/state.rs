@@ -1,12 +1,12 @@
 //! State of the delivery.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, io, sync::Arc, time::Duration};
 
 use client::Clock;
 use protocol::api::work::{FailureKind, Notice};
 
 use super::receipts::Receipts;
-use crate::{messages::Messages, monitor::Monitor, sentence::sentence};
+use crate::{messages::Messages, monitor::Monitor, sentence::sentence, spool::Refused};
 
 /// A write or sync that takes longer is shown.
 const MAX_WRITE_SECONDS: u64 = 10;
@@ -15,6 +15,7 @@ const MAX_WRITE_SECONDS: u64 = 10;
 pub(crate) struct Delivery {
     monitor: Monitor<DeliveryState>,
     messages: Arc<Messages>,
+    refused: Refused,
 }
 
 /// The state behind the mutex.
@@ -78,8 +79,8 @@ impl DeliveryState {
 }
 
 impl Delivery {
-    pub(crate) fn new(clock: Arc<dyn Clock>, messages: Arc<Messages>) -> Self {
-        Self { monitor: Monitor::new(DeliveryState::default(), clock), messages }
+    pub(crate) fn new(clock: Arc<dyn Clock>, messages: Arc<Messages>, refused: Refused) -> Self {
+        Self { monitor: Monitor::new(DeliveryState::default(), clock), messages, refused }
     }
 
     pub(crate) const fn monitor(&self) -> &Monitor<DeliveryState> {
@@ -121,21 +122,33 @@ impl Delivery {
         }
     }
 
-    /// Processes notices of the server; see [`Receipts::receive_notices`].
+    /// Processes notices of the server, and keeps rejections beside the refused results. One that
+    /// cannot be kept is not acknowledged, so the server repeats it.
     pub(crate) fn receive_notices(&self, notices: Vec<Notice>) {
-        for message in self.monitor.update(|state| state.receipts.receive_notices(notices)) {
-            self.messages.log(message);
+        let news = self.monitor.update(|state| state.receipts.receive_notices(notices));
+        news.messages.into_iter().for_each(|message| self.messages.log(message));
+        for (shard, reason) in news.rejected {
+            if self.refused.put_reason(shard, &reason).is_err() {
+                self.monitor.update(|state| state.receipts.forget_notices(&[shard]));
+            }
         }
     }
 
-    /// Counts and announces a submission that lies in `refused` now.
-    pub(crate) fn note_refused(&self, name: &str, games: u64, reason: &str) {
+    /// Returns the results that the server will never accept.
+    pub(crate) const fn refused(&self) -> &Refused {
+        &self.refused
+    }
+
+    /// Keeps a submission that the server will never accept, and announces it.
+    pub(super) fn refuse(&self, name: &str, games: u64, bytes: &[u8], reason: &str) -> io::Result<()> {
+        self.refused.put(name, bytes, reason)?;
         let what = match games {
             0 => "A result cannot be sent, and lies".to_owned(),
             _ => format!("{games} games were refused, and lie"),
         };
         self.monitor.update(|state| state.receipts.refused += games);
         self.messages.log(sentence(format!("{what} in `refused/{name}.chuhe`: {reason}")));
+        Ok(())
     }
 
     /// Queues a failure for the server.

@@ -65,7 +65,11 @@ impl Submitter {
     /// Submits what is left of a lease and removes it. The release is last: the server gives all
     /// games that it has not received by then to others. Nothing is written to its file.
     pub(super) fn submit(&mut self, name: &str) -> Result<(), Failure> {
-        let (contents, extent) = self.spool.read(name)?;
+        let (contents, extent) = match self.spool.read(name) {
+            // Perhaps an earlier attempt removed it, and could not sync the folder.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            read => read?,
+        };
         if extent.is_foreign {
             self.delivery.messages().log(self.spool.left_for_another_version(name));
             return Ok(());
@@ -110,6 +114,7 @@ impl Submitter {
         run: &Range<u64>,
     ) -> Result<(), Failure> {
         let games = run.end - run.start;
+        let refused = format!("{name}-{}", run.start);
         match contents.shard(run) {
             Ok(shard) => match self.client.upload(&saved.lease.token, run.start, shard.clone()) {
                 Ok(receipt) => {
@@ -118,13 +123,12 @@ impl Submitter {
                 }
                 Err(error) => {
                     self.check(name, run.start, &error)?;
-                    self.reject(&format!("{name}-{}", run.start), games, &shard, &error.to_string())?;
+                    self.delivery.refuse(&refused, games, &shard, &error.to_string())?;
                 }
             },
             Err(error) => {
-                let bytes = contents.games.range(run.clone()).flat_map(|(_, game)| game.clone());
-                let bytes: Vec<u8> = bytes.collect();
-                self.reject(&format!("{name}-{}", run.start), games, &bytes, &error.to_string())?;
+                let bytes: Vec<&[u8]> = contents.games.range(run.clone()).map(|(_, game)| &game[..]).collect();
+                self.delivery.refuse(&refused, games, &bytes.concat(), &error.to_string())?;
             }
         }
         self.settled.insert((name.to_owned(), run.start));
@@ -146,10 +150,8 @@ impl Submitter {
     /// Returns the failure if the submission is to be retried.
     fn check(&mut self, name: &str, first: u64, error: &Error) -> Result<(), Failure> {
         let attempts = self.attempts.entry((name.to_owned(), first)).or_default();
-        let decision = retry_decision(error, *attempts);
-        *attempts += 1;
         let Failure { why, .. } = waits(error);
-        match decision {
+        match retry_decision(error, attempts) {
             RetryDecision::Reject => Ok(()),
             RetryDecision::NeedsOperator => {
                 // Only this result's job may be forbidden.
@@ -163,12 +165,6 @@ impl Submitter {
                 Err(Failure { why, retry_after, is_alone })
             }
         }
-    }
-
-    fn reject(&self, name: &str, games: u64, bytes: &[u8], reason: &str) -> io::Result<()> {
-        self.spool.refused().put(name, bytes, reason)?;
-        self.delivery.note_refused(name, games, reason);
-        Ok(())
     }
 }
 

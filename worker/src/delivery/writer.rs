@@ -257,7 +257,7 @@ mod tests {
         let mut file = spool.ask("name").unwrap();
         spool.grant("name", &mut file).unwrap();
         let clock = Arc::new(StillClock::default());
-        let delivery = Arc::new(Delivery::new(clock.clone(), Arc::default()));
+        let delivery = Arc::new(Delivery::new(clock.clone(), Arc::default(), spool.refused().clone()));
         let mut writer = Writer::new(mpsc::channel().1, Arc::clone(&delivery), clock.clone());
         let name = || "name".to_owned();
         let game = |number| Change::Game { name: name(), number, game: vec![1; 50] };

@@ -14,6 +14,10 @@ use dataset::{
 
 use super::record::{Record, SavedLease, State};
 
+/// Bound on the checked bytes, as a multiple of a file's length. The search behind a damaged record
+/// tries each place, and any bytes may look like a length.
+const MAX_CHECKED_FACTOR: usize = 16;
+
 /// Sum of a file's records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
@@ -44,9 +48,14 @@ impl Contents {
     /// Adds up the whole records of a file. Records behind a damaged one are found by their checks.
     #[must_use]
     pub fn read(bytes: &[u8]) -> (Self, Extent) {
+        Self::read_within(bytes, &mut (MAX_CHECKED_FACTOR * bytes.len()))
+    }
+
+    /// Reads a file. Its budget is the number of bytes that may be checked.
+    fn read_within(bytes: &[u8], budget: &mut usize) -> (Self, Extent) {
         let (mut contents, mut extent, mut rest) = (Self::default(), Extent::default(), bytes);
         while !rest.is_empty() {
-            if let Some((record, after)) = Record::frame(rest) {
+            if let Some((record, after)) = Record::frame(rest, budget) {
                 match Record::parse(record) {
                     Some(record) => contents.add(record),
                     None => extent.is_foreign = true,
@@ -54,8 +63,10 @@ impl Contents {
                 rest = after;
                 continue;
             }
-            let next = (1..rest.len()).find(|place| Record::frame(&rest[*place..]).is_some());
-            if next.is_none() && Record::is_cut(rest) {
+            let place =
+                |place: &usize| Record::may_begin(&rest[*place..]) && Record::frame(&rest[*place..], budget).is_some();
+            let next = (1..rest.len()).find(place);
+            if next.is_none() && *budget > 0 && Record::is_cut(rest) {
                 break;
             }
             extent.damaged += 1;
@@ -162,4 +173,46 @@ fn not_io(error: WriteError) -> io::Error {
 
 fn damaged(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn game(number: u64) -> Vec<u8> {
+        Record::Game(number, vec![number as u8; 200]).to_bytes().expect("it can be encoded")
+    }
+
+    /// Reads a file; also returns the number of checked bytes.
+    fn read(bytes: &[u8], budget: usize) -> (Contents, Extent, usize) {
+        let mut left = budget;
+        let (contents, extent) = Contents::read_within(bytes, &mut left);
+        (contents, extent, budget - left)
+    }
+
+    #[test]
+    fn the_search_behind_a_damaged_record_is_short() {
+        // Bytes as after a compression, which cost a thousand records.
+        let noise = (0_u64..8192).flat_map(|number| *dataset::Digest::of(&number.to_le_bytes()).as_bytes());
+        let sound = (0..1000).flat_map(game);
+        let bytes: Vec<u8> = [255; 4].into_iter().chain(noise).chain(sound).collect();
+        let (contents, extent, checked) = read(&bytes, usize::MAX);
+        assert_eq!((contents.games.len(), extent.damaged, extent.length), (1000, 1, bytes.len() as u64));
+        assert!(checked < 4 * bytes.len(), "{checked} bytes of {} were checked", bytes.len());
+    }
+
+    #[test]
+    fn the_search_in_the_worst_bytes_ends() {
+        // At each fourth byte a long record may begin.
+        let worst = [b'G', 255, 0, 0].repeat(1 << 12);
+        let bytes = [&game(1)[..], &[255; 4], &worst, &game(2)].concat();
+        let bytes = [&bytes[..], &bytes[..]].concat().repeat(8);
+        let games = |contents: &Contents| contents.games.keys().copied().collect::<Vec<_>>();
+        let (all, _, checked) = read(&bytes, usize::MAX);
+        assert_eq!(games(&all), [1, 2]);
+        assert!(checked > 4 * MAX_CHECKED_FACTOR * bytes.len(), "{checked} bytes of {} were checked", bytes.len());
+        // What is not searched is damaged, and is not cut off.
+        let (found, extent) = Contents::read(&bytes);
+        assert_eq!((games(&found), extent.damaged, extent.length), (vec![1], 1, bytes.len() as u64));
+    }
 }

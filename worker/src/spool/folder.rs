@@ -178,11 +178,8 @@ impl Spool {
         if self.asking.is_dir() {
             return self.refused.take(&self.asking, "a file is expected there").map(Some);
         }
-        let contents = match fs::read(&self.asking) {
-            Ok(bytes) => Contents::read(&bytes).0,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return at(&self.asking, Err(error)),
-        };
+        let Some(bytes) = state::read_if_exists(&self.asking)? else { return Ok(None) };
+        let contents = Contents::read(&bytes).0;
         match (contents.state(), contents.nonce) {
             (Some(State::Asked), _) => {}
             (Some(_), Some(name)) if !self.path(&name).exists() => {

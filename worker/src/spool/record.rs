@@ -4,8 +4,9 @@
 //! length (4) | check (8) | kind (1) | content
 //! ```
 //!
-//! The length counts kind and content. The check is the first bytes of their SHA-256. A record with
-//! the right check and an unknown kind or content was written by another version.
+//! The length counts kind and content. The check is the first bytes of their SHA-256. A kind is a
+//! capital letter in every version. A record with the right check and an unknown kind or content
+//! was written by another version.
 
 use std::io;
 
@@ -14,6 +15,8 @@ use protocol::api::work::Lease;
 use serde::{Deserialize, Serialize};
 
 const CHECKSUM_BYTES: usize = 8;
+/// Maximum length of a record that is searched behind a damaged one. Leases and games are shorter.
+const MAX_SEARCHED_BYTES: usize = 1 << 16;
 
 /// A lease as saved on disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,22 +84,32 @@ impl Record {
     /// Splits the first record off; none if it is cut, damaged or unknown.
     #[must_use]
     pub fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (rest, after) = Self::frame(bytes)?;
+        let (rest, after) = Self::frame(bytes, &mut { bytes.len() })?;
         Some((Self::parse(rest)?, after))
     }
 
-    /// Splits kind and content of the first record off; none if it is cut or damaged.
-    pub(super) fn frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    /// Splits kind and content of the first record off; none if it is cut or damaged. The budget
+    /// bounds the checked bytes.
+    pub(super) fn frame<'a>(bytes: &'a [u8], budget: &mut usize) -> Option<(&'a [u8], &'a [u8])> {
         let (length, bytes) = bytes.split_first_chunk::<4>()?;
         let (check, bytes) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
         let (rest, after) = bytes.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        (!rest.is_empty() && Digest::of(rest).as_bytes()[..CHECKSUM_BYTES] == check[..]).then_some((rest, after))
+        let is_within = rest.len() <= *budget;
+        *budget = budget.saturating_sub(rest.len());
+        let is_sound = || Digest::of(rest).as_bytes()[..CHECKSUM_BYTES] == check[..];
+        (is_within && !rest.is_empty() && is_sound()).then_some((rest, after))
+    }
+
+    /// Returns whether a record may begin behind a damaged one: its length and its kind are usual.
+    pub(super) fn may_begin(bytes: &[u8]) -> bool {
+        let kind = bytes.get(4 + CHECKSUM_BYTES);
+        length_of(bytes).is_some_and(|length| length <= MAX_SEARCHED_BYTES) && kind.is_some_and(u8::is_ascii_uppercase)
     }
 
     /// Returns whether a record begins here and ends after these bytes, as after a torn write.
     pub(super) fn is_cut(bytes: &[u8]) -> bool {
-        let Some((length, rest)) = bytes.split_first_chunk::<4>() else { return true };
-        rest.len().saturating_sub(CHECKSUM_BYTES) < u32::from_le_bytes(*length) as usize
+        let length = length_of(bytes).unwrap_or(usize::MAX);
+        bytes.len() <= MAX_SEARCHED_BYTES && bytes.len().saturating_sub(4 + CHECKSUM_BYTES) < length
     }
 
     /// Parses kind and content; none if another version wrote them.
@@ -116,6 +129,11 @@ impl Record {
             _ => return None,
         })
     }
+}
+
+/// Returns the length that a record names.
+fn length_of(bytes: &[u8]) -> Option<usize> {
+    bytes.first_chunk::<4>().map(|length| u32::from_le_bytes(*length) as usize)
 }
 
 /// Encodes a game on its own.

@@ -84,7 +84,7 @@ pub(super) fn run(
     ask: impl Fn(&str) -> io::Result<()>,
 ) -> io::Result<Vec<String>> {
     let asking = root.join("asking");
-    let nonce = if asking.is_dir() { Vec::new() } else { read_if_exists(&asking)?.unwrap_or_default() };
+    let nonce = if asking.is_dir() { Vec::new() } else { state::read_if_exists(&asking)?.unwrap_or_default() };
     // Requests of this version are records.
     if let Some(nonce) = String::from_utf8(nonce).ok().filter(|nonce| is_nonce(nonce)) {
         if root.join(format!("leases/{nonce}.lease")).exists() {
@@ -103,7 +103,7 @@ pub(super) fn run(
         let entry = found.entry(name).or_default();
         entry.lease = Some(lease);
         done.push(path);
-        if let Some(games) = read_if_exists(&journal)?
+        if let Some(games) = state::read_if_exists(&journal)?
             && journalled(&games, &mut entry.games)?
         {
             done.push(journal);
@@ -139,14 +139,6 @@ pub(super) fn run(
         at(folder, fs::remove_dir(folder))?;
     }
     Ok(kept)
-}
-
-/// Reads a file; none if there is none.
-fn read_if_exists(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        read => at(path, read.map(Some)),
-    }
 }
 
 fn names(folder: &Path, extension: &str) -> io::Result<Vec<String>> {

@@ -12,7 +12,7 @@ use protocol::api::work::Me;
 use super::outlook;
 use crate::{
     delivery::Delivery,
-    work::{Shutdown, Work},
+    work::{Work, WorkState},
 };
 
 /// Interval of requests for the account's contributions.
@@ -106,7 +106,7 @@ impl Account {
         let is_new = accepted > 0 && self.known().me.is_none_or(|me| me.today.games == 0);
         let interval = if is_new { FIRST_REFRESH_INTERVAL } else { REFRESH_INTERVAL };
         let is_due = self.asked_at.is_none_or(|asked| now >= asked + interval);
-        if !is_due || is_away || work.read(|state| state.shutdown != Shutdown::Running) {
+        if !is_due || is_away || work.read(WorkState::is_shutting_down) {
             return;
         }
         self.asked_at = Some(now);

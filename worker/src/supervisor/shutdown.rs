@@ -9,12 +9,9 @@ use super::supervise::Supervisor;
 use crate::{
     delivery::{Change, DeliveryState},
     sentence::count,
-    status::Snapshot,
     work::WorkState,
 };
 
-/// Flush timeout after `Finish`.
-const FINISH_FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Flush timeout after `Stop`. With `MOVE_TIMEOUT` it is below the ten seconds after which
 /// container runtimes kill.
 const STOP_FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -27,12 +24,7 @@ const MOVE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Interval of looks for the owner's commands.
 const TICK_INTERVAL: Duration = Duration::from_millis(100);
 
-impl Supervisor<'_> {
-    /// Ends after the last game.
-    pub(super) fn end_gracefully(&mut self) {
-        self.flush(FINISH_FLUSH_TIMEOUT);
-    }
-
+impl Supervisor {
     /// Stops playing and ends.
     pub(super) fn end_at_once(&mut self) {
         self.work.stop();
@@ -51,7 +43,7 @@ impl Supervisor<'_> {
 
     /// Closes all leases, then submits as many as possible within the timeout. A further stop
     /// request cancels that.
-    fn flush(&mut self, timeout: Duration) {
+    pub(super) fn flush(&mut self, timeout: Duration) {
         self.work.drop_games();
         self.work.stop();
         let unclosed = self.flush_writer();
@@ -63,7 +55,7 @@ impl Supervisor<'_> {
             self.handle_commands();
             self.report();
             if self.stop_requests > stop_requests {
-                self.screen.line("The server is not waited for.");
+                self.messages.log("The server is not waited for.");
                 break;
             }
             let is_done = |state: &DeliveryState| state.waiting.is_empty() || state.failed_flushes > failures;
@@ -77,19 +69,18 @@ impl Supervisor<'_> {
             self.delivery.read(|state| (state.waiting.len(), state.disk_problem(now).unwrap_or_default()));
         let played = self.work.read(|state| state.totals.games);
         let accepted = self.delivery.read(|state| state.receipts.accepted);
-        self.screen.line(&format!("{played} games were played, and {accepted} accepted by the server."));
+        self.messages.log(format!("{played} games were played, and {accepted} accepted by the server."));
         if kept > 0 {
             let (results, verbs) = (count(kept, "result"), if kept == 1 { ["waits", "is"] } else { ["wait", "are"] });
             let [wait, are] = verbs;
-            self.screen.line(&format!("{results} {wait} on disk, and {are} submitted at the next start."));
+            self.messages.log(format!("{results} {wait} on disk, and {are} submitted at the next start."));
         }
         if unclosed > 0 {
-            self.screen.line(&format!(
+            self.messages.log(format!(
                 "{} could not be packed; what is on disk is resumed at the next start, the rest is played again. {why}",
                 count(unclosed, "lease")
             ));
         }
-        Snapshot::remove(&self.schedule.root);
     }
 
     /// Waits until everything is written; returns the number of leases that could not be closed. A
@@ -106,7 +97,7 @@ impl Supervisor<'_> {
             }
             if self.clock.now() >= until || self.stop_requests > stop_requests {
                 let message = "The disk is not waited for: games that it has not written are played again.";
-                self.screen.line(message);
+                self.messages.log(message);
                 return 0;
             }
         }

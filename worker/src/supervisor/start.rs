@@ -11,23 +11,22 @@ use client::{Client, JitterRng, Settings as ClientSettings};
 use nnue::Kernel;
 use protocol::api::work::Machine;
 
-use super::{screen::Screen, supervise::Supervisor};
+use super::supervise::Supervisor;
 use crate::{
     control::Control,
     delivery::{Delivery, Sender, Submitter, Writer},
     events::Events,
     identity::Identity,
-    live_view::{self, LiveView},
     messages::Messages,
     nonce::random_seed,
     report::Reporter,
     schedule::Schedule,
     settings::Settings,
-    spool::{Disk, Spool},
+    spool::Spool,
     state::Folder,
-    status::Account,
+    status::{Account, Publisher, Screen},
     supervised, update,
-    work::{Files, Pool, Preparer, Provider, Renewal, Requester, SleepDetector, Work, backoff},
+    work::{Files, LiveView, Pool, Preparer, Provider, Renewal, Requester, SleepDetector, Work, backoff},
 };
 
 /// The parts of a worker.
@@ -40,8 +39,8 @@ pub struct Parts {
     pub kernel: Kernel,
     /// State folder.
     pub folder: Arc<Folder>,
-    /// Disk of finished games.
-    pub disk: Arc<dyn Disk>,
+    /// Finished games of this folder.
+    pub spool: Spool,
     /// File of this program, which an update replaces.
     pub program: PathBuf,
     /// Folder in which the system describes its power supplies.
@@ -68,29 +67,30 @@ pub enum End {
 /// # Errors
 ///
 /// If it cannot continue.
-pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
+pub fn run(parts: Parts, screen: Box<dyn Screen>) -> Result<End> {
     let clock = Arc::clone(&parts.client.clock);
     let client = Client::new(parts.client)?;
     let (sender, received) = mpsc::channel();
     let events = Events(sender);
     let (changes, queue) = mpsc::channel();
     let messages = Arc::new(Messages::default());
-    let delivery = Arc::new(Delivery::new(Arc::clone(&clock), Arc::clone(&messages)));
+    let (spool, root) = (parts.spool, parts.folder.root().to_owned());
+    let delivery = Arc::new(Delivery::new(Arc::clone(&clock), Arc::clone(&messages), spool.refused().clone()));
     let work = Arc::new(Work::new(Arc::clone(&clock), changes, events.clone()));
     let reporter = Arc::new(Reporter::new(client.clone()));
     let live_view = Arc::new(LiveView::default());
     let identity = Arc::new(Identity::new(client.clone()));
-    let (spool, kept) = Spool::open(parts.folder.root(), parts.disk)?;
-    for message in kept {
-        messages.log(message);
-    }
 
-    let schedule = Schedule {
-        root: parts.folder.root().to_owned(),
+    let mut schedule = Schedule {
+        root: root.clone(),
         hours: parts.settings.hours.clone(),
         on_battery: parts.settings.on_battery,
         power_supplies: parts.power_supplies,
+        sleep: SleepDetector::new(Arc::clone(&clock)),
+        work: Arc::clone(&work),
+        messages: Arc::clone(&messages),
     };
+    let (pauses, pause_requests) = mpsc::channel();
     let cores = parts.settings.cores;
     let provider = Provider {
         work: Arc::clone(&work),
@@ -128,34 +128,32 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         delivery: Arc::clone(&delivery),
         messages: Arc::clone(&messages),
         events: received,
-        schedule,
+        pauses,
         account: Account::new(client.clone(), screen.is_watched()),
-        refused: spool.refused().clone(),
         control: parts.control,
         settings: parts.settings,
-        sleep: SleepDetector::new(Arc::clone(&clock)),
         reporter: Arc::clone(&reporter),
+        publisher: Publisher::start(screen, root.clone(), Arc::clone(&messages), Arc::clone(&clock))?,
         clock,
-        checked_at: None,
-        reported: None,
+        root,
         stop_requests: 0,
         is_updated: false,
         is_proven: false,
         fatal: None,
         panic: None,
-        screen,
     };
     supervisor.control.attach(events.clone());
     // Before the first game starts: the schedule may forbid it.
-    supervisor.check_schedule();
+    schedule.check();
     // These threads are not joined: at the end one may be in a long move or an HTTP exchange.
     Pool::new(&work, &delivery, &live_view, &events).start(cores)?;
+    supervised::spawn("schedule", &events, move || schedule.run(&pause_requests))?;
     supervised::spawn("writer", &events, move || writer.run())?;
     supervised::spawn("provider", &events, move || provider.run())?;
     supervised::spawn("sender", &events, move || sender.run())?;
     supervised::spawn("renewal", &events, move || renewal.run())?;
     let (live_work, live_client) = (Arc::clone(&work), client.clone());
-    let live = move || live_view::run(&live_view, &live_work, &live_client);
+    let live = move || live_view.run(&live_work, &live_client);
     thread::Builder::new().name("live-view".to_owned()).spawn(live)?;
     if let Some(source) = parts.updates {
         let (work, folder, program) = (Arc::clone(&work), parts.folder, parts.program);
@@ -166,6 +164,7 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
     let is_updated = supervisor.is_updated;
     work.end();
     delivery.stop();
+    supervisor.publisher.end();
     result?;
     Ok(if is_updated { End::Updated } else { End::Stopped })
 }

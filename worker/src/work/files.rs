@@ -17,7 +17,7 @@ use protocol::api::{MAX_NET_BYTES, path, work::Lease};
 use selfplay::Book;
 use xiangqi::rules::RuleSet;
 
-use super::state::{Shutdown, Work};
+use super::state::{Work, WorkState};
 use crate::{
     sentence::sentence,
     state::{self, Folder},
@@ -96,7 +96,7 @@ impl Files {
     /// Retries until the file is here or the error is permanent.
     fn fetch(&mut self, path: &str, hash: Digest, file: &Path) -> Result<(), Unplayable> {
         while !file.exists() {
-            if self.work.read(|state| state.shutdown != Shutdown::Running) {
+            if self.work.read(WorkState::is_shutting_down) {
                 return Err(Unplayable::Shutdown);
             }
             match self.client.fetch(path, hash, MAX_NET_BYTES, file, self.mirror.as_deref()) {
@@ -105,7 +105,7 @@ impl Files {
                     let why = sentence(format!("A file is missing: {error}"));
                     self.work.update(|state| state.wait_reason = Some(why));
                     let wait = self.backoff.after_failure(error.retry_after());
-                    self.work.wait(wait, |state| state.shutdown != Shutdown::Running);
+                    self.work.wait(wait, WorkState::is_shutting_down);
                 }
                 Err(error) => return Err(Unplayable::Permanent(error.to_string())),
             }

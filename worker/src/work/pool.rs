@@ -12,13 +12,13 @@ use protocol::api::work::FailureKind;
 use selfplay::selfplay::{GameSnapshot, Players, Run};
 
 use super::{
+    live_view::LiveView,
     state::Work,
     task::{GameTask, TaskOutcome},
 };
 use crate::{
     delivery::Delivery,
     events::Events,
-    live_view::LiveView,
     sentence::sentence,
     spool::encode_game,
     supervised::{self, panic_message},

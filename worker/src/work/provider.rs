@@ -14,7 +14,7 @@ use super::{
     job::Job,
     prepare::Preparer,
     request::{Grant, Requester, explain},
-    state::{Shutdown, Work, WorkState},
+    state::{Work, WorkState},
 };
 use crate::{
     delivery::Delivery,
@@ -52,8 +52,8 @@ impl Provider {
         }
         let mut leases = 0;
         while self.max_leases.is_none_or(|max| leases < max) {
-            self.work.wait(Duration::MAX, |state| is_shutting_down(state) || state.needs_more_games());
-            if self.work.read(is_shutting_down) {
+            self.work.wait(Duration::MAX, |state| state.is_shutting_down() || state.needs_more_games());
+            if self.work.read(WorkState::is_shutting_down) {
                 return;
             }
             let now = self.work.clock().now();
@@ -74,12 +74,12 @@ impl Provider {
             }
         }
         // The last lease ends the worker.
-        self.work.wait(Duration::MAX, |state| is_shutting_down(state) || state.jobs.is_empty());
+        self.work.wait(Duration::MAX, |state| state.is_shutting_down() || state.jobs.is_empty());
         self.events.report(Event::LeasesDone);
     }
 
     fn sleep(&self, time: Duration) {
-        self.work.wait(time, is_shutting_down);
+        self.work.wait(time, WorkState::is_shutting_down);
     }
 
     fn request(&mut self) -> Result<Option<Grant>, Error> {
@@ -212,11 +212,6 @@ impl Provider {
         }
         self.work.accept(job, file)
     }
-}
-
-/// Returns whether no more leases are needed.
-fn is_shutting_down(state: &WorkState) -> bool {
-    state.shutdown != Shutdown::Running
 }
 
 /// Exponential backoff of the provider: two seconds to ten minutes.

@@ -8,7 +8,7 @@ use protocol::api::{
     work::{Answer, Ask, Lease, Machine, Work as Granted},
 };
 
-use super::state::{Shutdown, Work};
+use super::state::{Work, WorkState};
 use crate::{
     delivery::Delivery,
     nonce::random_id,
@@ -94,7 +94,7 @@ impl Requester {
                 let why = sentence(format!("The server has no games now: {reason}"));
                 self.work.update(|state| state.wait_reason = Some(why));
                 let wait = Duration::from_secs(u64::from(seconds.clamp(1, 3600)));
-                self.work.wait(wait, |state| state.shutdown != Shutdown::Running);
+                self.work.wait(wait, WorkState::is_shutting_down);
                 Ok(None)
             }
         }

@@ -13,13 +13,13 @@ use client::Clock;
 
 use super::{
     job::Job,
+    mode::{PauseReason, Shutdown},
     task::{GameTask, TaskOutcome},
 };
 use crate::{
     delivery::Change,
     events::{Event, Events},
     monitor::Monitor,
-    schedule::PauseReason,
     speed::Speed,
     spool::SpoolFile,
 };
@@ -30,18 +30,6 @@ const MAX_SHORT_PAUSE: Duration = Duration::from_mins(5);
 const RELEASE_MARGIN: Duration = Duration::from_mins(1);
 /// This many panics in a row point to a broken program or machine.
 const MAX_CONSECUTIVE_PANICS: u32 = 3;
-
-/// State machine of the shutdown: `Running`, `Finish`, `Stop`, in this order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Shutdown {
-    /// Running.
-    #[default]
-    Running,
-    /// Graceful: the games at hand are finished and submitted.
-    Finish,
-    /// Immediate: games at hand are dropped, finished ones are saved and submitted.
-    Stop,
-}
 
 /// Totals since the worker started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,6 +83,11 @@ impl WorkState {
         self.pause.is_none() && self.open_games() <= largest / 2
     }
 
+    /// Returns whether no more games are wanted.
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.shutdown != Shutdown::Running
+    }
+
     /// Returns whether no game is running.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.jobs.iter().all(|job| job.at_hand.is_empty())
@@ -137,7 +130,7 @@ impl Work {
             for job in state.jobs.extract_if(.., |job| job.is_done()) {
                 self.queue(Change::Close { name: job.name });
             }
-            if state.shutdown != Shutdown::Running && state.jobs.is_empty() {
+            if state.is_shutting_down() && state.jobs.is_empty() {
                 self.events.report(Event::Idle);
             }
             let mode = match (state.shutdown, state.pause) {
@@ -248,7 +241,7 @@ impl Work {
             if !is_paused && let Some(task) = state.jobs.iter_mut().find_map(|job| GameTask::start(job, slot)) {
                 return Some(Some(task));
             }
-            if state.shutdown != Shutdown::Running {
+            if state.is_shutting_down() {
                 return Some(None);
             }
             // A thread without memory for its tables is not counted as idle.

@@ -192,6 +192,11 @@ impl Coordinator {
     }
 }
 
+/// Rejects every upload; a retry may succeed.
+pub(crate) fn reject_uploads(request: &Request) -> Option<Problem> {
+    request.path.contains("/games/").then(|| Problem::new(Code::Quota, "too many games today"))
+}
+
 fn json(value: &impl Serialize) -> Response {
     Response::new(200, "application/json", serde_json::to_vec(value).unwrap())
 }

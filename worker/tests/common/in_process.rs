@@ -13,10 +13,10 @@ use worker::{
     control::{Control, ControlCommand},
     selftest::SIGNATURE,
     settings::Settings,
-    spool::{Disk, SystemDisk},
+    spool::{Disk, Spool, SystemDisk},
     state::Folder,
-    status::Snapshot,
-    supervisor::{self, End, Parts, Screen},
+    status::{Screen, Snapshot},
+    supervisor::{self, End, Parts},
     update::Source,
 };
 
@@ -128,8 +128,9 @@ impl Worker {
     ) -> Self {
         let token: client::Token = "secret".parse().unwrap();
         let mut settings = Settings {
-            server: url.parse().unwrap(),
-            token: token.clone(),
+            server: Some(url.parse().unwrap()),
+            token: Some(token.clone()),
+            token_source: String::new(),
             name: "test".to_owned(),
             cores: 2,
             memory_mebibytes: 512,
@@ -137,6 +138,7 @@ impl Worker {
             on_battery: true,
             state: state.to_owned(),
             leases: None,
+            config: state.join("worker.toml"),
         };
         change(&mut settings);
         let machine = Machine {
@@ -150,10 +152,15 @@ impl Worker {
         };
         let control = Arc::new(Control::default());
         let said = RecordingScreen::default();
+        let folder = Arc::new(take(state));
+        let (spool, kept) = Spool::open(state, disk).unwrap();
+        for message in &kept {
+            said.clone().line(message);
+        }
         let parts = Parts {
-            client: ClientSettings::new(settings.server.clone(), Some(token), clock),
-            folder: Arc::new(take(state)),
-            disk,
+            client: ClientSettings::new(url.parse().unwrap(), Some(token), clock),
+            folder,
+            spool,
             program: state.join("chuhe-worker"),
             power_supplies: state.join("supplies"),
             updates,
@@ -162,8 +169,8 @@ impl Worker {
             kernel: Kernel::best(),
             control: Arc::clone(&control),
         };
-        let mut screen = said.clone();
-        let thread = thread::spawn(move || supervisor::run(parts, &mut screen));
+        let screen = Box::new(said.clone());
+        let thread = thread::spawn(move || supervisor::run(parts, screen));
         Self { thread, control, said }
     }
 

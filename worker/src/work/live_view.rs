@@ -13,7 +13,7 @@ use protocol::api::work::Live;
 use selfplay::selfplay::GameSnapshot;
 use xiangqi::Move;
 
-use crate::work::Work;
+use super::state::Work;
 
 /// Minimum interval between updates.
 const UPDATE_INTERVAL: Duration = Duration::from_secs(1);
@@ -47,6 +47,19 @@ impl LiveView {
 
     fn lock(&self) -> MutexGuard<'_, LiveState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends updates until the worker has ended.
+    pub(crate) fn run(&self, work: &Work, client: &Client) {
+        while !work.read(|state| state.is_stopped) {
+            work.wait(UPDATE_INTERVAL, |state| state.is_stopped);
+            let Some((lease, live)) = self.take() else { continue };
+            if let Err(Error::Rejected { problem, .. }) = client.show(&lease, &live)
+                && !matches!(problem.status, 408 | 429 | 500..)
+            {
+                self.decline(lease);
+            }
+        }
     }
 
     /// Takes the next update.
@@ -113,19 +126,6 @@ fn move_list(moves: impl Iterator<Item = Move>) -> String {
         let _ = write!(text, "{separator}{mv}");
         text
     })
-}
-
-/// Sends updates until the worker has ended.
-pub(crate) fn run(view: &LiveView, work: &Work, client: &Client) {
-    while !work.read(|state| state.is_stopped) {
-        work.wait(UPDATE_INTERVAL, |state| state.is_stopped);
-        let Some((lease, live)) = view.take() else { continue };
-        if let Err(Error::Rejected { problem, .. }) = client.show(&lease, &live)
-            && !matches!(problem.status, 408 | 429 | 500..)
-        {
-            view.decline(lease);
-        }
-    }
 }
 
 #[cfg(test)]
