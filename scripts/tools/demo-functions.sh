@@ -5,9 +5,12 @@
 
 # The time of the last line, in seconds.
 said=0
+# The process that serves a page until the coordinator does.
+waiting=''
 say() {
     said=$SECONDS
     printf '[%3d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"
+    [ -z "$waiting" ] || echo "$*" >"$data/progress"
 }
 is_silent() { [ $((SECONDS - said)) -ge 12 ]; }
 # A sleep that a signal interrupts.
@@ -49,6 +52,19 @@ refuse_taken() {
         refuse "something answers at $listen already; --listen takes another address"
 }
 
+# A board that moves while the coordinator is built, at the address where it will answer.
+start_waiting_page() {
+    [ -z "$waiting" ] && [ ! -e "$programs/chuhe-coordinator" ] && python3 -c 'import http.server' 2>/dev/null || return 0
+    echo "this has begun" >"$data/progress"
+    setsid scripts/tools/waiting-page/serve "$ip" "${socket##*:}" "$data/progress" >"$data/logs/waiting-page.log" 2>&1 9>&- &
+    waiting=$!
+    say "a published game to watch meanwhile: $server"
+}
+end_waiting_page() {
+    end "$waiting" "the page"
+    waiting=''
+}
+
 start() { # NAME COMMAND…: the process is in $started
     local name=$1
     shift
@@ -69,12 +85,15 @@ end() { # PROCESS NAME: terminates it and waits
 
 # Cargo draws its bar into the log.
 export CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=100
-counted() { # LOG: `131 of 267`
-    local count
-    count=$(tr '\r' '\n' <"$1" | grep -aoE '\] [0-9]+/[0-9]+' | tail -n 1)
-    [ -n "$count" ] || { echo "crates are being fetched"; return; }
-    count=${count#\] }
-    echo "${count%/*} of ${count#*/}"
+counted() { # LOG: `131 of 267`, or what is being fetched
+    local last
+    last=$(tr '\r' '\n' <"$1" | grep -aoE '\] [0-9]+/[0-9]+|Downloading [0-9]+ crates|through pip' | tail -n 1) || true
+    case "$last" in
+        \]*) last=${last#\] }; echo "${last%/*} of ${last#*/}" ;;
+        *crates) echo "fetching crates, ${last//[^0-9]/} left" ;;
+        *pip) echo "fetching libtorch" ;;
+        *) echo "crates are being fetched" ;;
+    esac
 }
 last_lines() { # LOG: its end, without the bars
     tr '\r' '\n' <"$1" | grep -av 'Building \[' | tail -n 20 >&2
