@@ -23,7 +23,7 @@ use crate::{
     pulse::Task,
     retention,
     service::Service,
-    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError, Times, Workers},
+    store::{Campaigns, Jobs, ObjectNames, SettingValues, Shards, StoreError, Times, Workers},
     validator::random,
 };
 
@@ -77,6 +77,9 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     if let Err(error) = finish_reviews(&service.store, &service.clock).await {
         tracing::error!(%error, "an account cannot be reviewed: nothing is decided until then");
     }
+    // Read before the tests are judged, so that the judgement has seen these games.
+    let judged =
+        service.read(|connection| Box::pin(async move { Jobs::on(connection).counted_in_tests().await })).await?;
     let running = service.read(|connection| Box::pin(async move { Campaigns::on(connection).running().await })).await?;
     let mut steps = 0;
     for id in running {
@@ -88,6 +91,9 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     }
     service.run(ConcludeMatches::prepare(&service.store).await?).await?;
     service.run(RecheckMatches::prepare(&service.store).await?).await?;
+    if let Ok(mut policy) = service.policy.write() {
+        policy.judged = judged.into_iter().collect();
+    }
     Ok(steps)
 }
 

@@ -1,6 +1,6 @@
 //! Which games a worker gets, or why it waits.
 
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use sha2::{Digest as _, Sha256};
 
@@ -30,6 +30,8 @@ pub struct Policy {
     pub bench_signature: Option<u64>,
     /// The active workers.
     pub fleet: Fleet,
+    /// The open sequential tests, each with the counted games that its last judgement has seen.
+    pub judged: BTreeMap<JobId, i64>,
 }
 
 impl Player {

@@ -24,6 +24,12 @@ use crate::{
     store::{Operation, StoreError, Tx},
 };
 
+/// Seconds until a worker asks again whether a sequential test continues.
+const VERDICT_SECONDS: u32 = 1;
+
+/// Why it waits.
+const VERDICT_REASON: &str = "the match may be decided: its last games are being judged";
+
 /// The authenticated caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
@@ -190,17 +196,18 @@ impl Grant<'_> {
             }
             let job = tx.jobs().lock(job.id).await?;
             if job.state == JobState::Open
-                && let Some(lease) = self.fresh_of(tx, &job).await?
+                && let Some(work) = self.fresh_of(tx, &job, policy).await?
             {
-                return Ok(Work::Games(lease));
+                return Ok(work);
             }
         }
         let seconds = wait.seconds.unwrap_or_else(|| idle_seconds(policy.fleet.workers));
         Ok(Work::Wait { seconds, reason: wait.reason })
     }
 
-    /// Grants the first open games of a job, or else those behind its frontier.
-    async fn fresh_of(&self, tx: &mut Tx<'_>, job: &Job) -> Result<Option<Lease>, StoreError> {
+    /// Grants the first open games of a job, or else those behind its frontier. A sequential test
+    /// may be decided by the games at hand: then the worker waits for its next judgement.
+    async fn fresh_of(&self, tx: &mut Tx<'_>, job: &Job, policy: &Policy) -> Result<Option<Work>, StoreError> {
         let now = tx.now();
         let max_games = self.capacity.games(job);
         let max_games = self.fleet.map_or(max_games, |workers| max_games.min(job.max_games(workers)));
@@ -213,6 +220,10 @@ impl Grant<'_> {
             numbers = None;
         }
         if numbers.is_none() {
+            let judged = policy.judged.get(&job.id).copied().unwrap_or(0);
+            if self.fleet.is_some_and(|workers| job.awaits_verdict(workers, judged)) {
+                return Ok(Some(Work::Wait { seconds: VERDICT_SECONDS, reason: VERDICT_REASON.to_owned() }));
+            }
             open.clear();
             numbers = job.next_games(max_games);
         }
@@ -225,7 +236,7 @@ impl Grant<'_> {
             record_stall(tx, now, job, &numbers, attempts).await?;
         }
         let live = job.unit() > 1 && live::claim(&mut tx.connection(), job.id, id, &numbers).await?;
-        Ok(Some(Lease { live, ..lease }))
+        Ok(Some(Work::Games(Lease { live, ..lease })))
     }
 
     /// Whether a lost pair is left to other accounts. It is if one of them was active in the last
