@@ -85,7 +85,10 @@ pub use trainings::Trainings;
 pub use webhooks::{Due, Webhooks};
 pub use workers::Workers;
 
-use crate::clock::{Clock, Time};
+use crate::{
+    clock::{Clock, Time},
+    folder::create_private_file,
+};
 use group_commit::{Received, Writer};
 use operation::Unnamed;
 use report_pool::ReportPool;
@@ -145,6 +148,8 @@ impl Database {
         let unreachable = |source| OpenError::Unreachable { address: hidden(address), source };
         if let Some(file) = address.strip_prefix("sqlite:") {
             let file = file.strip_prefix("//").unwrap_or(file);
+            // Its journals get the same rights. If it cannot be created, SQLite says why.
+            let _ = create_private_file(Path::new(file));
             let options = SqliteConnectOptions::new().filename(Path::new(file)).create_if_missing(true);
             let options = AnyConnectOptions::from_str(options.to_url_lossy().as_str()).map_err(unreachable)?;
             // A pool would retry a connection that cannot write, and then say that it timed out.

@@ -1,6 +1,7 @@
 //! `chuhe-coordinator admin`: what its commands print, and how they fail.
 
 use std::{
+    fs,
     io::Read as _,
     path::Path,
     process::{Command, Output, Stdio},
@@ -35,6 +36,18 @@ fn refused(data: &Path, words: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap().trim().to_owned())
 }
 
+/// Hashes of passwords and tokens are in it, whatever the rights of its folder.
+#[test]
+fn only_its_user_reads_the_database() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    said(folder.path(), &["migrate"]);
+    let rights = fs::metadata(folder.path().join("chuhe.db")).unwrap().permissions().mode() & 0o777;
+    assert_eq!(rights, 0o600, "{rights:o}");
+}
+
 #[test]
 fn a_folder_without_a_database_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -58,7 +71,7 @@ fn a_folder_without_a_database_stays_as_it_is() {
 fn a_database_that_cannot_be_opened_is_named_with_one_cause() {
     let data = tempfile::tempdir().unwrap();
     let file = data.path().join("chuhe.db");
-    std::fs::write(&file, "no database ".repeat(100)).unwrap();
+    fs::write(&file, "no database ".repeat(100)).unwrap();
     let expected = format!(
         "chuhe-coordinator: the database sqlite:{} cannot be opened: error returned from database: (code: 26) file is \
          not a database",
@@ -73,7 +86,7 @@ fn a_successful_command_prints_the_new_state() {
     let data = folder.path();
     said(data, &["migrate"]);
     let file = data.join("quick.toml");
-    std::fs::write(&file, started::CAMPAIGN).unwrap();
+    fs::write(&file, started::CAMPAIGN).unwrap();
     let file = file.to_str().unwrap();
     let name = started::CAMPAIGN.lines().find_map(|line| line.strip_prefix("name = ")).unwrap().trim_matches('"');
     let campaign = |words: &[&str]| said(data, &[&["admin", "campaign"], words].concat());
