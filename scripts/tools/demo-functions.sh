@@ -12,7 +12,8 @@ say() {
     printf '[%3d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"
     [ -z "$waiting" ] || echo "$*" >"$data/progress"
 }
-is_silent() { [ $((SECONDS - said)) -ge 12 ]; }
+# On a busy machine a line takes some seconds to make, and 15 may not pass without one.
+is_silent() { [ $((SECONDS - said)) -ge 9 ]; }
 # A sleep that a signal interrupts.
 pause() {
     sleep "$1" &
@@ -77,6 +78,7 @@ end() { # PROCESS NAME: terminates it and waits
     kill -TERM "$1" 2>/dev/null || true
     for _ in $(seq 300); do
         is_alive "$1" || return 0
+        if is_silent; then say "waiting for the end of $2"; fi
         sleep 0.1
     done
     say "$2 does not end: killing it"
@@ -145,7 +147,7 @@ print("" if value is None else value)' "$@"
 
 # No other account could audit this machine's games: with a trusted worker gates do not wait.
 trust() {
-    local number
+    local number line
     for _ in $(seq 600); do
         number=$(admin worker list | python3 -c '
 import json, sys
@@ -153,7 +155,8 @@ print(*[worker["worker"] for worker in json.load(sys.stdin)
         if (worker["account"], worker["name"]) == ("demo-volunteer", "this-machine")][:1])')
         [ -z "$number" ] || { admin worker trust "$number" >/dev/null; return; }
         is_alive "$worker" || { tail -n 3 "$data/logs/worker.log" >&2; refuse "the worker does not run"; }
-        if is_silent; then say "the worker tests this machine: $(tail -n 1 "$data/logs/worker.log")"; fi
+        line=$(tail -n 1 "$data/logs/worker.log")
+        if is_silent; then say "the worker tests this machine${line:+: $line}"; fi
         sleep 0.5
     done
     refuse "the worker did not come: see $data/logs/worker.log"
