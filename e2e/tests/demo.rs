@@ -118,6 +118,70 @@ fn the_demonstration_runs_to_its_end() {
         let shown = get(&page);
         assert!(shown.starts_with("HTTP/1.1 200 "), "{line}: {shown}");
     }
+    // The gate of one worker has stopped within one batch of its decision.
+    let (_, job) = said.split_once("/en/matches/").unwrap();
+    let standing = coordinator.admin(&["standing", job.lines().next().unwrap()]);
+    let standing: serde_json::Value = serde_json::from_str(&standing).unwrap();
+    let [played, decided, batch] =
+        [&standing["pairs"], &standing["verdict"]["pairs"], &standing["batch_pairs"]].map(|n| n.as_u64().unwrap());
+    assert!(decided > 0 && played <= decided + batch, "{standing}");
+}
+
+/// A cargo that takes long: it builds when the file `go` is there, by copying built programs.
+const SLOW_CARGO: &str = r#"#!/usr/bin/env bash
+[ "$1" = build ] || { echo "cargo 1.95.0"; exit; }
+printf ' Building [=> ] 131/267: slow\r' >&2
+until [ -e "$STUB/go" ]; do sleep 0.1; done
+for name in coordinator worker; do
+    case " $* " in *" chuhe-$name "*) cp "$BUILT/chuhe-$name" "$CARGO_TARGET_DIR/quick/" ;; esac
+done
+"#;
+
+/// While cargo builds, a published game is replayed at the address where the pages come up.
+#[test]
+fn a_board_moves_until_the_pages_come() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let stage = Stage::default();
+    let stub = stage.path("stub");
+    let target = stage.path("target");
+    fs::create_dir_all(&stub).unwrap();
+    fs::create_dir_all(target.join("quick")).unwrap();
+    // The space that a trainer's build needs is not asked for.
+    fs::write(target.join("quick/chuhe-trainer"), "").unwrap();
+    fs::write(stub.join("cargo"), SLOW_CARGO).unwrap();
+    fs::set_permissions(stub.join("cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+    let server = format!("http://127.0.0.1:{}", free_port());
+    let path = std::env::var("PATH").unwrap();
+    let mut command = Command::new("bash");
+    command.args(["-c", "exec \"$0\" \"$@\" 1>&2"]).arg(script()).arg("--listen").arg(&server["http://".len()..]);
+    command.arg("--data").arg(stage.path("data")).env("PATH", format!("{}:{path}", stub.display()));
+    command.env("STUB", &stub).env("CARGO_TARGET_DIR", &target);
+    command.env("BUILT", program("chuhe-coordinator").parent().unwrap());
+    let mut demo = Demo(Some(Process::start("demo", &mut command, stage.log("demo"))));
+    let process = demo.0.as_mut().unwrap();
+    let timeout = Duration::from_mins(5);
+
+    process.says(&format!("a published game to watch meanwhile: {server}"), timeout);
+    let page = wait_for("the page is there", timeout, || {
+        let stream = TcpStream::connect(&server["http://".len()..]);
+        stream.is_ok().then(|| get(&format!("{server}/en/")))
+    });
+    assert!(page.starts_with("HTTP/1.0 200 ") && page.contains("<svg class=\"board\""), "{page}");
+    for file in ["board.css", "page.js", "game.json"] {
+        let file = get(&format!("{server}/waiting/{file}"));
+        assert!(file.starts_with("HTTP/1.0 200 ") && file.contains("no-store"), "{file}");
+    }
+    assert!(get(&format!("{server}/healthz")).starts_with("HTTP/1.0 503 "), "the page waits for the coordinator");
+    // A count that grows, on the terminal and on the page.
+    process.says("building the coordinator: 131 of 267", timeout);
+    let progress = get(&format!("{server}/waiting/progress"));
+    assert!(progress.ends_with("\r\n\r\nbuilding the coordinator: 131 of 267\n"), "{progress}");
+
+    fs::write(stub.join("go"), "").unwrap();
+    process.says(&format!("pages at {server}, with the games of a published net: {server}/en/games"), timeout);
+    assert!(get(&format!("{server}/healthz")).starts_with("HTTP/1.1 200 "), "the page finds the coordinator");
+    assert!(get(&format!("{server}/en")).starts_with("HTTP/1.1 200 "));
 }
 
 #[test]

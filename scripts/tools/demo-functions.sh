@@ -5,11 +5,15 @@
 
 # The time of the last line, in seconds.
 said=0
+# The process that serves a page until the coordinator does.
+waiting=''
 say() {
     said=$SECONDS
     printf '[%3d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"
+    [ -z "$waiting" ] || echo "$*" >"$data/progress"
 }
-is_silent() { [ $((SECONDS - said)) -ge 12 ]; }
+# On a busy machine a line takes some seconds to make, and 15 may not pass without one.
+is_silent() { [ $((SECONDS - said)) -ge 9 ]; }
 # A sleep that a signal interrupts.
 pause() {
     sleep "$1" &
@@ -49,6 +53,19 @@ refuse_taken() {
         refuse "something answers at $listen already; --listen takes another address"
 }
 
+# A board that moves while the coordinator is built, at the address where it will answer.
+start_waiting_page() {
+    [ -z "$waiting" ] && [ ! -e "$programs/chuhe-coordinator" ] && python3 -c 'import http.server' 2>/dev/null || return 0
+    echo "this has begun" >"$data/progress"
+    setsid scripts/tools/waiting-page/serve "$ip" "${socket##*:}" "$data/progress" >"$data/logs/waiting-page.log" 2>&1 9>&- &
+    waiting=$!
+    say "a published game to watch meanwhile: $server"
+}
+end_waiting_page() {
+    end "$waiting" "the page"
+    waiting=''
+}
+
 start() { # NAME COMMAND…: the process is in $started
     local name=$1
     shift
@@ -61,6 +78,7 @@ end() { # PROCESS NAME: terminates it and waits
     kill -TERM "$1" 2>/dev/null || true
     for _ in $(seq 300); do
         is_alive "$1" || return 0
+        if is_silent; then say "waiting for the end of $2"; fi
         sleep 0.1
     done
     say "$2 does not end: killing it"
@@ -69,12 +87,15 @@ end() { # PROCESS NAME: terminates it and waits
 
 # Cargo draws its bar into the log.
 export CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=100
-counted() { # LOG: `131 of 267`
-    local count
-    count=$(tr '\r' '\n' <"$1" | grep -aoE '\] [0-9]+/[0-9]+' | tail -n 1)
-    [ -n "$count" ] || { echo "crates are being fetched"; return; }
-    count=${count#\] }
-    echo "${count%/*} of ${count#*/}"
+counted() { # LOG: `131 of 267`, or what is being fetched
+    local last
+    last=$(tr '\r' '\n' <"$1" | grep -aoE '\] [0-9]+/[0-9]+|Downloading [0-9]+ crates|through pip' | tail -n 1) || true
+    case "$last" in
+        \]*) last=${last#\] }; echo "${last%/*} of ${last#*/}" ;;
+        *crates) echo "fetching crates, ${last//[^0-9]/} left" ;;
+        *pip) echo "fetching libtorch" ;;
+        *) echo "crates are being fetched" ;;
+    esac
 }
 last_lines() { # LOG: its end, without the bars
     tr '\r' '\n' <"$1" | grep -av 'Building \[' | tail -n 20 >&2
@@ -126,7 +147,7 @@ print("" if value is None else value)' "$@"
 
 # No other account could audit this machine's games: with a trusted worker gates do not wait.
 trust() {
-    local number
+    local number line
     for _ in $(seq 600); do
         number=$(admin worker list | python3 -c '
 import json, sys
@@ -134,7 +155,8 @@ print(*[worker["worker"] for worker in json.load(sys.stdin)
         if (worker["account"], worker["name"]) == ("demo-volunteer", "this-machine")][:1])')
         [ -z "$number" ] || { admin worker trust "$number" >/dev/null; return; }
         is_alive "$worker" || { tail -n 3 "$data/logs/worker.log" >&2; refuse "the worker does not run"; }
-        if is_silent; then say "the worker tests this machine: $(tail -n 1 "$data/logs/worker.log")"; fi
+        line=$(tail -n 1 "$data/logs/worker.log")
+        if is_silent; then say "the worker tests this machine${line:+: $line}"; fi
         sleep 0.5
     done
     refuse "the worker did not come: see $data/logs/worker.log"

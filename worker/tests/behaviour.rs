@@ -9,7 +9,7 @@ use std::{
     io::{self, Write as _},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicI64, Ordering::Relaxed},
     },
     thread,
     time::Duration,
@@ -260,33 +260,36 @@ fn unplayable_leases_are_released() {
 }
 
 /// A disk that takes no byte while it is full.
-#[derive(Default)]
 struct FullDisk {
-    is_full: AtomicBool,
+    /// Bytes that it takes.
+    left: AtomicI64,
 }
 
 impl Disk for FullDisk {
     fn write(&self, file: &mut fs::File, bytes: &[u8]) -> io::Result<()> {
-        if self.is_full.load(Relaxed) { Err(io::ErrorKind::StorageFull.into()) } else { file.write_all(bytes) }
+        let needed = bytes.len() as i64;
+        let room = self.left.fetch_update(Relaxed, Relaxed, |left| (left >= needed).then(|| left - needed));
+        if room.is_err() { Err(io::ErrorKind::StorageFull.into()) } else { file.write_all(bytes) }
     }
 }
 
 #[test]
 fn a_disk_that_takes_nothing_loses_nothing() {
-    let coordinator = Coordinator::new(header(150), 150, 5);
+    let coordinator = Coordinator::new(header(150), 150, 50);
     let state = tempfile::tempdir().unwrap();
-    let disk = Arc::new(FullDisk::default());
+    let disk = Arc::new(FullDisk { left: AtomicI64::new(i64::MAX) });
     let worker = Worker::start_on(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)), disk.clone());
     coordinator.wait_for(4);
-    disk.is_full.store(true, Relaxed);
-    let full = worker.said.wait_for(|snapshot| {
-        snapshot.reason.as_ref().is_some_and(|reason| reason.starts_with("A result cannot be written: "))
-    });
+    // Room for a lease and some of its fifty games.
+    disk.left.store(3_000, Relaxed);
+    let full = worker
+        .said
+        .wait_for(|snapshot| snapshot.reason.as_ref().is_some_and(|reason| reason.contains(" cannot be written: ")));
     let asked = coordinator.state().asked;
     assert!(full.games >= 4 && full.games < 150);
     thread::sleep(Duration::from_millis(500));
     assert!(coordinator.state().asked <= asked + 1, "more games were asked for");
-    disk.is_full.store(false, Relaxed);
+    disk.left.store(i64::MAX, Relaxed);
     coordinator.wait_for(150);
     worker.finish();
     coordinator.check(digest_of(&header(150), Evaluation::Plain, None, 150));

@@ -9,6 +9,8 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    thread,
+    time::Duration,
 };
 
 use common::{
@@ -110,4 +112,30 @@ fn a_newer_version_that_fails_at_its_first_start_is_rolled_back() {
     assert!(log_of(&state).contains("This version fails here, and the old one takes over: "), "{}", log_of(&state));
     assert!(fs::read(folder.path().join("chuhe-worker")).unwrap() == fs::read(PROGRAM).unwrap() && !old.exists());
     coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 12));
+}
+
+/// A typing error is reported at once, and not after a minute.
+#[test]
+fn address_and_token_are_tried_before_the_selftest() {
+    let coordinator = Coordinator::new(header(300), 40, 8);
+    let state = tempfile::tempdir().unwrap();
+    let start = |url: &str, more: &[&str]| Process::start_untested(Command::new(PROGRAM), url, state.path(), more);
+    assert_eq!(start(&coordinator.url(), &["--token", "other"]).end(), Some(2));
+    let log = log_of(state.path());
+    assert!(log.contains(": the token is not known here. ") && !log.contains("Self-test"), "{log}");
+
+    let worker = start("http://127.0.0.1:1", &[]);
+    for _ in 0..20_000 {
+        if log_of(state.path()).contains("Self-test: ") {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    drop(worker);
+    let log = log_of(state.path());
+    let (before, _) = log.split_once("Self-test: ").unwrap();
+    let last = before.lines().last().unwrap();
+    let (problem, rest) = last.split_once("The worker tests this machine, and then asks again.").expect(last);
+    assert!(problem.contains("No server answers at http://127.0.0.1:1 (connection refused)"), "{last}");
+    assert_eq!(rest, "", "{last}");
 }

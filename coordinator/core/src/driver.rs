@@ -25,7 +25,7 @@ use crate::{
     retention,
     rules::granting,
     service::Service,
-    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError, Times, Workers},
+    store::{Campaigns, Jobs, ObjectNames, SettingValues, Shards, StoreError, Times, Workers},
     validator::random,
 };
 
@@ -82,6 +82,9 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     if let Err(error) = finish_reviews(&service.store, &service.clock).await {
         tracing::error!(%error, "an account cannot be reviewed: nothing is decided until then");
     }
+    // Read before the tests are judged, so that the judgement has seen these games.
+    let judged =
+        service.read(|connection| Box::pin(async move { Jobs::on(connection).counted_in_tests().await })).await?;
     let running = service.read(|connection| Box::pin(async move { Campaigns::on(connection).running().await })).await?;
     let mut steps = 0;
     for id in running {
@@ -94,6 +97,9 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     service.run(ConcludeMatches::prepare(&service.store).await?).await?;
     service.run(RecheckMatches::prepare(&service.store).await?).await?;
     service.run(CountStoredBytes::default()).await?;
+    if let Ok(mut policy) = service.policy.write() {
+        policy.judged = judged.into_iter().collect();
+    }
     Ok(steps)
 }
 
@@ -163,8 +169,8 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Expires rejected games, and those beyond the retention, if one is set; returns the number of uploads. The next sweep
-/// deletes their objects.
+/// Expires rejected games, and those beyond the retention, if one is set. Returns the number of the
+/// latter's uploads. The next sweep deletes their objects.
 pub async fn expire(service: &Service) -> Result<u64, StoreError> {
     let now = service.clock.now();
     while service.run(ExpireRejected { before: now.after(-REJECTED_DAYS * DAY) }).await? {}

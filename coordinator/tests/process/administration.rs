@@ -37,6 +37,18 @@ fn refused(data: &Path, words: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap().trim().to_owned())
 }
 
+/// Hashes of passwords and tokens are in it, whatever the rights of its folder.
+#[test]
+fn only_its_user_reads_the_database() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    said(folder.path(), &["migrate"]);
+    let rights = fs::metadata(folder.path().join("chuhe.db")).unwrap().permissions().mode() & 0o777;
+    assert_eq!(rights, 0o600, "{rights:o}");
+}
+
 #[test]
 fn a_folder_without_a_database_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();

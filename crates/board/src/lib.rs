@@ -386,6 +386,18 @@ mod tests {
         Board { position: &position, flipped, last_move, marks, ply: 1, title, description }.to_string()
     }
 
+    /// `scripts/demo` shows it before any program is built.
+    #[test]
+    fn the_waiting_page_has_this_board() {
+        let position = Position::start();
+        let description = in_words(&position, false);
+        let (title, description) = ("Starting position", description.as_str());
+        let board =
+            Board { position: &position, flipped: false, last_move: None, marks: &[], ply: 0, title, description };
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/tools/waiting-page/board.svg");
+        assert_eq!(std::fs::read_to_string(file).unwrap().trim_end(), board.to_string(), "{file} is outdated");
+    }
+
     #[test]
     fn every_piece_is_on_its_point() {
         let red_below = drawn(false, None, &[]);

@@ -73,7 +73,13 @@ impl Arguments {
             prepared => prepared?,
         };
         match tested {
-            Ok(bench_signature) => ready.play(&program, bench_signature),
+            Ok(bench_signature) => {
+                // A wrong token is no fault of a version on trial.
+                if is_on_trial {
+                    ready.check_token()?;
+                }
+                ready.play(&program, bench_signature)
+            }
             Err(error) if is_on_trial => {
                 drop(ready);
                 fail_trial(&root, &program, &error)
@@ -89,14 +95,23 @@ impl Arguments {
         // Other users of this machine come first. Threads inherit the priority.
         #[cfg(unix)]
         let _ = rustix::process::setpriority_process(None, crate::priority::LOWEST_PRIORITY);
+        let is_on_trial = folder.is_some();
         let folder = folder.map_or_else(|| Folder::lock(&settings.state), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let (server, token) = settings.access()?;
         let mut client = ClientSettings::new(server.clone(), Some(token.clone()), Arc::clone(&clock));
         client.program = "chuhe-worker";
-        let mut screen = display::screen(clock);
-        let tested = selftest::run_once(folder.root(), kernel, |what| screen.line(&format!("Self-test: {what}")));
-        Ok((Ready { settings, kernel, folder, client, screen }, tested))
+        let mut ready = Ready { settings, kernel, folder, client, screen: display::screen(clock) };
+        // A wrong address or token is reported before the self-test, which takes a while.
+        let mut problem = if is_on_trial { None } else { ready.check_token()? };
+        let Ready { folder, screen, .. } = &mut ready;
+        let tested = selftest::run_once(folder.root(), kernel, |what| {
+            if let Some(problem) = problem.take() {
+                screen.line(&format!("{problem} The worker tests this machine, and then asks again."));
+            }
+            screen.line(&format!("Self-test: {what}"));
+        });
+        Ok((ready, tested))
     }
 
     fn settings(&self, out: &mut impl Write) -> Result<Settings> {
@@ -125,15 +140,20 @@ struct Ready {
 }
 
 impl Ready {
+    /// Asks the server whose token it is. Only the owner can mend a wrong token. Other errors may
+    /// be transient: they are returned as a sentence.
+    fn check_token(&self) -> Result<Option<String>> {
+        let Err(error) = Client::new(self.client.clone())?.me() else { return Ok(None) };
+        let problem = sentence(error.to_string());
+        if matches!(error.code(), Some(Code::BadToken | Code::NoToken)) {
+            update::reset_starts(self.folder.root(), VERSION);
+            anyhow::bail!("{problem} `chuhe-worker configure` takes another token.");
+        }
+        Ok(Some(problem))
+    }
+
     fn play(self, program: &Path, bench_signature: u64) -> Result<ExitCode> {
         let Self { settings, kernel, folder, client, mut screen } = self;
-        // Only the owner can mend a wrong token. Other errors may be transient.
-        if let Err(error) = Client::new(client.clone())?.me()
-            && matches!(error.code(), Some(Code::BadToken | Code::NoToken))
-        {
-            update::reset_starts(folder.root(), VERSION);
-            anyhow::bail!("{} `chuhe-worker configure` takes another token.", sentence(error.to_string()));
-        }
         let (spool, kept) = match Spool::open(folder.root(), Arc::new(SystemDisk)) {
             Ok(opened) => opened,
             Err(error) => return Ok(failed(&error.into())),

@@ -2,7 +2,7 @@
 
 use crate::clock::Time;
 
-/// What an account has shown so far.
+/// The work that an account has shown so far, and its faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Nodes of its accepted games, less those that faults cost.

@@ -1,6 +1,6 @@
 //! Which games a worker gets, or why it waits.
 
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use sha2::{Digest as _, Sha256};
 
@@ -33,6 +33,8 @@ pub struct Policy {
     pub bench_signature: Option<u64>,
     /// The active workers.
     pub fleet: Fleet,
+    /// The open sequential tests, each with the counted games that its last judgement has seen.
+    pub judged: BTreeMap<JobId, i64>,
 }
 
 /// Share of the whole backlog that one account may fill: one in so many.
@@ -42,8 +44,8 @@ const BACKLOG_SHARE: i64 = 4;
 const UPLOAD_FACTOR: i64 = 2;
 
 /// Returns the maximum uploads of one account that wait for validation. Beyond the maximum of all,
-/// each of the waiting accounts has a fair share of half of it, so that whoever fills the backlog
-/// is passed over, and nobody else.
+/// each of the waiting accounts has a fair share of half of it. So the account that fills the
+/// backlog is passed over, and no other.
 #[must_use]
 pub fn max_waiting(max_backlog: i64, backlog: i64, waiting_accounts: i64) -> i64 {
     let share = if backlog > max_backlog { 2 * waiting_accounts.max(1) } else { BACKLOG_SHARE };
@@ -56,7 +58,7 @@ pub const fn may_upload(max_backlog: i64, waiting: i64) -> bool {
     waiting <= UPLOAD_FACTOR * max_backlog / BACKLOG_SHARE
 }
 
-/// Whether the backlog is so long that nobody gets self-play games.
+/// Whether the backlog is so long that no account gets self-play games.
 #[must_use]
 pub const fn is_overrun(max_backlog: i64, backlog: i64) -> bool {
     backlog > UPLOAD_FACTOR * max_backlog
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_fills_the_backlog_is_passed_over() {
+    fn an_account_that_fills_the_backlog_is_passed_over() {
         assert_eq!([0, 500].map(|backlog| max_waiting(500, backlog, 9)), [125, 125]);
         assert_eq!([0, 1, 5, 10_000].map(|accounts| max_waiting(500, 501, accounts)), [250, 250, 50, 1]);
         assert_eq!([250, 251].map(|waiting| may_upload(500, waiting)), [true, false]);

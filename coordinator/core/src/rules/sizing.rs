@@ -18,7 +18,7 @@ const SECONDS_PER_WORKER: i64 = 60;
 /// Minimum number of games to which a share of the remaining ones is reduced.
 const MIN_SHARE: i64 = 32;
 
-/// Workers for whom one batch of a sequential test is leased at a time.
+/// Workers for each batch in a lease of a sequential test.
 const WORKERS_PER_BATCH: i64 = 4;
 
 /// Intended work for a worker without any upload, whose claimed speed is unproven, in seconds.
@@ -62,11 +62,25 @@ impl Job {
     pub fn max_games(&self, fleet: i64) -> i64 {
         let fleet = fleet.max(1);
         let share = self.game_limit.map(|limit| ((limit - self.frontier) / (2 * fleet)).max(MIN_SHARE));
-        let gate = self.gate.as_deref().filter(|_| self.kind == JobKind::Match);
-        let batch = gate.and_then(|gate| serde_json::from_str::<Gate>(gate).ok());
-        let batches = batch.map(|gate| 2 * i64::from(gate.batch_pairs) * (fleet / WORKERS_PER_BATCH).max(1));
+        let batches = self.batch_games().map(|games| games * (fleet / WORKERS_PER_BATCH).max(1));
         let max = [share, batches].into_iter().flatten().min().unwrap_or(MAX_GAMES_PER_LEASE);
         (max / self.unit() * self.unit()).max(self.unit())
+    }
+
+    /// The games of a batch, if it is a sequential test.
+    fn batch_games(&self) -> Option<i64> {
+        let gate = self.gate.as_deref().filter(|_| self.kind == JobKind::Match);
+        let gate = gate.and_then(|gate| serde_json::from_str::<Gate>(gate).ok());
+        gate.map(|gate| 2 * i64::from(gate.batch_pairs))
+    }
+
+    /// Whether a sequential test has enough games that were leased and not yet judged: one batch
+    /// for each worker of a small fleet. A worker then plays a batch while its last one is judged.
+    /// A larger fleet never waits.
+    #[must_use]
+    pub fn awaits_verdict(&self, fleet: i64, judged: i64) -> bool {
+        let fleet = fleet.max(1);
+        fleet < 2 * WORKERS_PER_BATCH && self.batch_games().is_some_and(|games| self.frontier - judged > fleet * games)
     }
 
     /// Whether its games are played under a clock, so that they are not reproducible.
@@ -201,8 +215,13 @@ mod tests {
         let opponent = Some(Opponent { net: None, soft_nodes: None, hard_nodes: 100 });
         let sequential = Job { gate: Some(gate), game_limit: Some(40_000), ..job(Header { opponent, ..header() }) };
         assert_eq!([1, 4, 7, 100].map(|fleet| sequential.max_games(fleet)), [16, 16, 16, 200]);
-        let rating = Job { kind: JobKind::Rating, ..sequential };
+        let rating = Job { kind: JobKind::Rating, ..sequential.clone() };
         assert_eq!(rating.max_games(1), 20_000, "all of its pairs are played");
+        let awaits = |frontier, fleet| Job { frontier, ..sequential.clone() }.awaits_verdict(fleet, 32);
+        let at_least = |fleet| (0..1_000).find(|frontier| awaits(*frontier, fleet));
+        assert_eq!([0, 1, 2, 7].map(at_least), [49, 49, 65, 145].map(Some), "a batch for each worker");
+        assert_eq!(at_least(8), None, "a larger fleet never waits");
+        assert!(!Job { frontier: 1_000, ..rating }.awaits_verdict(1, 0));
     }
 
     #[test]

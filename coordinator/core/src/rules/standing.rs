@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_proven_is_lent_as_much_again() {
+    fn an_account_borrows_as_much_as_it_has_proven() {
         let mut standing = Standing::default();
         standing.credit(STRANGER_NODES);
         assert_eq!(standing.max_lent_nodes(), 2 * STRANGER_NODES);

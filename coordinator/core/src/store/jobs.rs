@@ -87,6 +87,12 @@ impl Jobs<'_> {
         Ok(query.fetch_all(self.0.raw()).await?)
     }
 
+    /// The open sequential tests, each with its counted games.
+    pub async fn counted_in_tests(&mut self) -> Result<Vec<(JobId, i64)>, StoreError> {
+        let query = "SELECT id, counted_games FROM jobs WHERE state = 'open' AND kind = 'match'";
+        Ok(sqlx::query_as(query).fetch_all(self.0.raw()).await?)
+    }
+
     /// Whether there are open jobs for another engine.
     pub async fn any_open_for_others(&mut self, bench_signature: i64) -> Result<bool, StoreError> {
         let query = "SELECT COUNT(*) FROM jobs WHERE state = $2 AND bench_signature <> $1";

@@ -19,8 +19,8 @@ async fn grab(bench: &Bench, token: &str, worker: i64, nonce: &str) -> Work {
     read::<Answer>(bench.post(path::LEASES, token, &greedy).await).await.work
 }
 
-/// One new account takes what it can get, with as many workers as it likes, lets it expire, and
-/// takes it again. Others play on.
+/// One new account takes all games that it gets, lets them expire, and takes them again. Others play
+/// on.
 #[tokio::test]
 async fn one_account_cannot_hold_all_games() {
     let bench = Bench::start().await;

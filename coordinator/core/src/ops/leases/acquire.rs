@@ -27,6 +27,12 @@ use crate::{
     store::{Operation, StoreError, Tx},
 };
 
+/// Seconds until a worker asks again whether a sequential test continues.
+const VERDICT_SECONDS: u32 = 1;
+
+/// Why it waits.
+const VERDICT_REASON: &str = "the match may be decided: its last games are being judged";
+
 /// The authenticated caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
@@ -202,8 +208,8 @@ impl Grant<'_> {
             let max_games = self.max_games(&job);
             if max_games == 0 {
                 wait = wait.or(Wait::until_validated());
-            } else if let Some(lease) = self.fresh_of(tx, &job, max_games).await? {
-                return Ok(Work::Games(lease));
+            } else if let Some(work) = self.fresh_of(tx, &job, max_games, policy).await? {
+                return Ok(work);
             }
         }
         let seconds = wait.seconds.unwrap_or_else(|| idle_seconds(policy.fleet.workers));
@@ -222,8 +228,15 @@ impl Grant<'_> {
     }
 
     /// Grants the first open games of a job, or else those behind its frontier, or else those of a
-    /// late lease.
-    async fn fresh_of(&self, tx: &mut Tx<'_>, job: &Job, max_games: i64) -> Result<Option<Lease>, StoreError> {
+    /// late lease. A sequential test may be decided by the games at hand: then the worker waits for
+    /// its next judgement.
+    async fn fresh_of(
+        &self,
+        tx: &mut Tx<'_>,
+        job: &Job,
+        max_games: i64,
+        policy: &Policy,
+    ) -> Result<Option<Work>, StoreError> {
         let now = tx.now();
         let mut open = tx.segments().open(job.id).await?;
         let mut numbers = segments::first_open(&open, max_games);
@@ -234,10 +247,18 @@ impl Grant<'_> {
             numbers = None;
         }
         if numbers.is_none() {
+            let judged = policy.judged.get(&job.id).copied().unwrap_or(0);
+            if self.fleet.is_some_and(|workers| job.awaits_verdict(workers, judged)) {
+                let second = self.second_of(tx, job, max_games).await?;
+                let wait = Work::Wait { seconds: VERDICT_SECONDS, reason: VERDICT_REASON.to_owned() };
+                return Ok(Some(second.map_or(wait, Work::Games)));
+            }
             open.clear();
             numbers = job.next_games(max_games);
         }
-        let Some(numbers) = numbers else { return self.second_of(tx, job, max_games).await };
+        let Some(numbers) = numbers else {
+            return Ok(self.second_of(tx, job, max_games).await?.map(Work::Games));
+        };
         tx.jobs().record_grant(job.id, now, job.frontier.max(numbers.end)).await?;
         let attempts = segments::next_attempt(&open, &numbers);
         let (id, lease) = self.lease(tx, job, LeaseKind::Fresh, &numbers, None, attempts).await?;
@@ -246,7 +267,7 @@ impl Grant<'_> {
             record_stall(tx, now, job, &numbers, attempts).await?;
         }
         let live = job.unit() > 1 && live::claim(&mut tx.connection(), job.id, id, &numbers).await?;
-        Ok(Some(Lease { live, ..lease }))
+        Ok(Some(Work::Games(Lease { live, ..lease })))
     }
 
     /// Grants games of the oldest late lease a second time. The first result counts, and the second

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{AccountId, Fault, LeaseKind, LeaseState, ShardState},
+    model::{AccountId, EarlierUpload, Fault, LeaseKind, LeaseState, ShardState},
     rules::segments,
     store::{DueLease, Operation, StoreError, Tx},
 };
@@ -31,7 +31,7 @@ impl Operation for ExpireLeases {
                 expired += 1;
                 let uploads = tx.shards().of_lease(lease.id).await?;
                 let delivered = uploads.iter().filter(|upload| upload.state != ShardState::Rejected);
-                let missing = lease.games - delivered.map(|upload| upload.games()).sum::<i64>();
+                let missing = lease.games - delivered.map(EarlierUpload::games).sum::<i64>();
                 if missing > 0 && lease.kind != LeaseKind::Settle {
                     lapsed.entry(lease.account).or_default().push(job.nodes_per_game.saturating_mul(missing));
                 }
@@ -42,7 +42,9 @@ impl Operation for ExpireLeases {
         // The accounts come after jobs and shards, in their order, as in other operations.
         for (account, faults) in lapsed {
             let mut standing = tx.accounts().standing(account).await?;
-            faults.into_iter().for_each(|nodes| standing.charge(now, Fault::Lapsed, nodes));
+            for nodes in faults {
+                standing.charge(now, Fault::Lapsed, nodes);
+            }
             tx.accounts().save_standing(account, standing).await?;
         }
         Ok(expired)

@@ -1,11 +1,13 @@
 //! Campaigns over several generations.
 
+use std::collections::VecDeque;
+
 use coordinator_core::{
     games, gate, matches,
     model::{Campaign, CampaignCommand as Command, CampaignId, Fleet, JobId, JobKind, NetState, Playing},
     ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
     rules::granting::Policy,
-    store::{Campaigns, Leases, Nets, counting},
+    store::{Campaigns, Jobs, Leases, Nets, counting},
 };
 use dataset::{Digest, manifest::Manifest};
 use protocol::{
@@ -45,6 +47,7 @@ cases! {
     two_coordinators_take_each_step_once
     matches_outside_of_campaigns_are_concluded
     a_gate_of_one_worker_stops_within_a_batch
+    a_gate_that_awaits_its_verdict_gives_out_lost_games
     a_match_of_fixed_length_counts_all_of_its_pairs
     the_last_pairs_of_a_test_count
 }
@@ -508,34 +511,74 @@ async fn the_last_pairs_of_a_test_count(lab: Lab) {
     assert_eq!((verdict.pairs, verdict.counts), (20, gate::counts(&played)));
 }
 
-/// A worker alone is leased one batch at a time, so hardly a pair is played after the decision. A
-/// gate that begins is shown live, and its heartbeats are counted.
+/// A worker alone requests the next batch before its last one is judged, as workers do. It gets one
+/// batch ahead and no more, so a single batch is for nothing. A gate that begins is shown live, and
+/// its heartbeats are counted.
 async fn a_gate_of_one_worker_stops_within_a_batch(lab: Lab) {
     let judge = lab.judge("judge").await;
     let (id, gate) = gating(&lab, judge, 0).await;
     let shown: String = lab.value("SELECT value FROM settings WHERE name = 'live'").await;
     assert!(shown.contains(&format!("\"job\":{gate}")), "{shown}");
     let fleet = Fleet { active: Some(1), ..Fleet::default() };
-    let policy = Policy { fleet, ..Policy::default() };
-    let batch = 4;
+    let mut policy = Policy { fleet, ..Policy::default() };
+    let (batch, mut at_hand) = (4, VecDeque::new());
     for number in 0..60 {
-        if row(&lab, id).await.phase.name() != "gating" {
-            break;
+        let nonce = format!("gate-{number}");
+        match lab.request_under(&policy, judge, &nonce, 1_000, NO_AUDIT).await.unwrap() {
+            Work::Games(lease) => {
+                assert_eq!(lease.games, 2 * batch, "one batch at a time");
+                lab.clock.advance(1);
+                lab.renew(judge, &lease.token, 3).await.unwrap();
+                at_hand.push_back(lease);
+                let games = 2 * batch as i64 * at_hand.len() as i64;
+                let playing = op!(lab.read, [], |c| Leases::on(c).playing(Some(JobId(gate)))).unwrap();
+                assert_eq!(playing, Playing { games, finished: 3 * at_hand.len() as i64 });
+                assert!(at_hand.len() <= 2, "one batch is played while another is judged");
+            }
+            Work::Wait { seconds, reason } => {
+                assert_eq!((at_hand.len(), seconds), (2, 1), "{reason}");
+                let lease = at_hand.pop_front().expect("two are at hand");
+                lab.deliver(judge, &lease).await;
+                lab.clock.advance(1);
+                lab.validate(NO_AUDIT).await;
+                let seen = op!(lab.read, [], |c| Jobs::on(c).counted_in_tests()).unwrap();
+                assert_eq!(seen, [(JobId(gate), policy.judged.get(&JobId(gate)).unwrap_or(&0) + 2 * batch as i64)]);
+                // Validated games are not judged yet: a request in between waits too.
+                let between = lab.request_under(&policy, judge, &format!("{nonce}-early"), 1_000, NO_AUDIT).await;
+                assert!(matches!(between, Ok(Work::Wait { seconds: 1, .. })), "{between:?}");
+                lab.drive(id).await;
+                policy.judged = seen.into_iter().collect();
+                if row(&lab, id).await.phase.name() != "gating" {
+                    break;
+                }
+            }
         }
-        let work = lab.request_under(&policy, judge, &format!("gate-{number}"), 1_000, NO_AUDIT).await.unwrap();
-        let Work::Games(lease) = work else { panic!("there are pairs left") };
-        assert_eq!(lease.games, 2 * batch, "one batch at a time");
-        lab.clock.advance(1);
-        lab.renew(judge, &lease.token, 3).await.unwrap();
-        let playing = op!(lab.read, [], |c| Leases::on(c).playing(Some(JobId(gate)))).unwrap();
-        assert_eq!(playing, Playing { games: 8, finished: 3 });
-        lab.deliver(judge, &lease).await;
-        lab.clock.advance(1);
-        lab.validate(NO_AUDIT).await;
-        lab.drive(id).await;
     }
     assert_eq!(row(&lab, id).await.generation, 1, "the stronger candidate is promoted");
     let (said, _) = verdict(&lab, gate).await;
     let frontier: i64 = lab.value(&format!("SELECT frontier FROM jobs WHERE id = {gate}")).await;
-    assert_eq!((said.decision, frontier), (Decision::AcceptH1, said.pairs as i64 * 2), "no pair was for nothing");
+    let leased = said.pairs as i64 * 2 + 2 * batch as i64;
+    assert_eq!((said.decision, frontier), (Decision::AcceptH1, leased), "one batch was for nothing");
+}
+
+/// Lost games are played again although a verdict is awaited: it needs them.
+async fn a_gate_that_awaits_its_verdict_gives_out_lost_games(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (_, gate) = gating(&lab, judge, 0).await;
+    let fleet = Fleet { active: Some(1), ..Fleet::default() };
+    let policy = Policy { fleet, ..Policy::default() };
+    let mut leases = Vec::new();
+    for number in 0..2 {
+        let work = lab.request_under(&policy, judge, &format!("lost-{number}"), 1_000, NO_AUDIT).await.unwrap();
+        let Work::Games(lease) = work else { panic!("there are pairs left") };
+        leases.push(lease);
+    }
+    let wait = lab.request_under(&policy, judge, "wait", 1_000, NO_AUDIT).await.unwrap();
+    assert!(matches!(wait, Work::Wait { .. }), "{wait:?}");
+    lab.release(judge, &leases[0].token, leases[0].terms.first_game).await.unwrap();
+    let work = lab.request_under(&policy, judge, "again", 1_000, NO_AUDIT).await.unwrap();
+    let Work::Games(again) = work else { panic!("the first batch is open again: {work:?}") };
+    assert_eq!((again.terms.first_game, again.games), (leases[0].terms.first_game, leases[0].games));
+    let frontier: i64 = lab.value(&format!("SELECT frontier FROM jobs WHERE id = {gate}")).await;
+    assert_eq!(frontier as u64, leases.iter().map(|lease| lease.games).sum::<u64>());
 }

@@ -141,7 +141,10 @@ async fn a_quarantine_needs_the_rights(lab: Lab) {
     assert_eq!(set(max, boss, Role::Admin, true).await, Ok(()));
     assert!(is_quarantined("max").await);
     assert_eq!(set(max, max, Role::Volunteer, false).await, Err(Code::Forbidden), "a token of its worker");
+    assert_eq!(set(max, max, Role::Maintainer, false).await, Err(Code::Forbidden), "another one decides");
     assert!(is_quarantined("max").await);
+    assert_eq!(set(max, boss, Role::Admin, false).await, Ok(()));
+    assert!(!is_quarantined("max").await);
 }
 
 async fn messages_reach_terminals(lab: Lab) {

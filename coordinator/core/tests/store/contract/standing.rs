@@ -1,4 +1,4 @@
-//! What is lent to an account, and what faults cost it.
+//! Limits of the work lent to an account, and the price of faults.
 
 use coordinator_core::{
     clock::{DAY, HOUR, SECOND},
@@ -20,14 +20,14 @@ cases! {
     a_stranger_holds_seconds_of_a_core
     accepted_games_let_an_account_borrow_as_much_again
     a_trusted_worker_needs_no_proof
-    whoever_holds_games_in_vain_waits_longer_each_time
+    an_account_that_holds_games_waits_longer_each_time
     games_of_a_late_lease_are_granted_a_second_time
     a_late_lease_that_delivers_is_left_alone
     games_held_in_vain_are_missed_although_others_played_them
     each_game_of_a_lease_is_received_once
     a_lease_with_rejected_uploads_takes_no_more
     a_pair_that_was_rejected_is_left_to_other_accounts
-    whoever_fills_the_backlog_gets_no_selfplay
+    an_account_that_fills_the_backlog_gets_no_selfplay
     a_dropped_audit_is_a_fault
     files_of_rejected_games_expire
 }
@@ -94,7 +94,7 @@ async fn a_trusted_worker_needs_no_proof(lab: Lab) {
 
 /// The attack: one account takes all games of a job, holds them until they expire, and takes them
 /// again.
-async fn whoever_holds_games_in_vain_waits_longer_each_time(lab: Lab) {
+async fn an_account_that_holds_games_waits_longer_each_time(lab: Lab) {
     let (_, job) = lab.long_campaign().await;
     lab.execute(&format!("UPDATE jobs SET game_limit = 1000 WHERE id = {job}")).await;
     let (eve, ann) = (lab.stranger("eve").await, lab.player("ann").await);
@@ -228,7 +228,7 @@ async fn a_pair_that_was_rejected_is_left_to_other_accounts(lab: Lab) {
     assert_eq!(lab.lease(ann, "1", 2).await.numbers(), 0..2);
 }
 
-async fn whoever_fills_the_backlog_gets_no_selfplay(lab: Lab) {
+async fn an_account_that_fills_the_backlog_gets_no_selfplay(lab: Lab) {
     lab.long_campaign().await;
     let (eve, ann) = (lab.player("eve").await, lab.player("ann").await);
     for nonce in ["1", "2", "3"] {

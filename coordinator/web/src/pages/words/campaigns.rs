@@ -4,7 +4,8 @@ super::list::words! {
     /// Home, campaigns, matches, nets.
     Campaigns {
         what_runs: "What is running", "正在进行";
-        nothing_runs: "No campaign is running.", "目前没有进行中的任务。";
+        nothing_runs: "No campaign is running. A maintainer begins one: chuhe-coordinator admin campaign create FILE",
+            "目前没有进行中的任务。维护者创建任务：chuhe-coordinator admin campaign create FILE";
         games_hour: "Games in the last hour", "近一小时对局";
         positions_hour: "Positions in the last hour", "近一小时局面";
         playing_now: "Being played", "正在下";
