@@ -19,8 +19,8 @@ async fn grab(bench: &Bench, token: &str, worker: i64, nonce: &str) -> Work {
     read::<Answer>(bench.post(path::LEASES, token, &greedy).await).await.work
 }
 
-/// One new account takes all games that it gets, lets them expire, and takes them again. Others play
-/// on.
+/// One new account takes all games that it gets, lets them expire, and takes them again. Others
+/// play on.
 #[tokio::test]
 async fn one_account_cannot_hold_all_games() {
     let bench = Bench::start().await;
@@ -48,7 +48,7 @@ async fn one_account_cannot_hold_all_games() {
         bench.clock.advance(16 * 60_000);
         bench.step().await;
     }
-    // Two faults are free. After each further one she waits, so every second round is without games.
+    // Two faults are free. After each further one she waits, and misses a round.
     assert_eq!(rounds_with_games, 7);
     let faults = bench.number("SELECT faults FROM accounts WHERE name = 'eve'").await;
     assert_eq!((faults, bench.number("SELECT proven_nodes FROM accounts WHERE name = 'eve'").await), (7, 0));
