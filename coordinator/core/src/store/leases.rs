@@ -189,9 +189,10 @@ impl Leases<'_> {
                            FROM leases JOIN jobs ON jobs.id = leases.job
                            WHERE account = $2 AND leases.state = 'active'
                            UNION ALL
-                           SELECT 0, COUNT(*), COALESCE(SUM(shards.games * jobs.nodes_per_game), 0)
-                           FROM shards JOIN jobs ON jobs.id = shards.job
-                           WHERE account = $2 AND shards.state = 'received') AS own";
+                           SELECT 0, COUNT(*), COALESCE(SUM(waiting.games * jobs.nodes_per_game), 0)
+                           FROM (SELECT job, games FROM shards WHERE account = $2 AND state = 'received'
+                                 LIMIT 1000) AS waiting
+                           JOIN jobs ON jobs.id = waiting.job) AS own";
         Ok(sqlx::query_as(query).bind(worker).bind(account).fetch_one(self.0.raw()).await?)
     }
 
