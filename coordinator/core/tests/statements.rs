@@ -2,7 +2,7 @@
 //! The figures are limits: a change that needs more must say why. Each operation includes four
 //! statements of its transaction. Validation and comparison are two operations: a claim, a result.
 //! One statement of a verdict, and of each shard that holds more or fewer games, keeps the counters
-//! of jobs. A verdict and an expiry each change the standing of an account in two statements, and an
+//! of jobs. A verdict and an expiry each change the standing of an account in two statements. An
 //! expiry reads the uploads of each lease.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
