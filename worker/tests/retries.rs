@@ -34,7 +34,8 @@ fn a_transfer_that_is_cut_after_failures_of_the_server_is_repeated() {
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(200)));
     let end = worker.said.wait_for(|snapshot| snapshot.games_accepted + snapshot.games_refused == 4);
-    assert_eq!((end.games_accepted, UPLOADS.load(Relaxed)), (4, 8));
+    assert_eq!(end.games_accepted, 4);
+    assert!(UPLOADS.load(Relaxed) >= 8, "after six failures and a cut transfer");
     worker.finish();
     coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 4));
 }
@@ -55,19 +56,17 @@ fn a_lease_that_the_server_does_not_take_delays_no_other() {
     let state = tempfile::tempdir().unwrap();
     let clock = Arc::new(JumpingClock::default());
     let worker = Worker::start(&coordinator.url(), state.path(), clock.clone());
-    // Until the first lease is tried once in half an hour.
-    for attempts in 1..=ATTEMPTS {
-        while REJECTED.load(Relaxed) < attempts {
-            thread::sleep(Duration::from_millis(10));
-        }
-        if attempts < ATTEMPTS {
-            clock.jump(Duration::from_mins(31));
-        }
+    // The first lease is soon tried once in several minutes. The clock goes on in steps, since an
+    // attempt is counted here before the worker waits.
+    worker.said.wait_for(|snapshot| snapshot.games == 4);
+    while REJECTED.load(Relaxed) < ATTEMPTS {
+        clock.jump(Duration::from_mins(1));
+        thread::sleep(Duration::from_millis(20));
     }
+    // The second lease needs no step of the clock.
     coordinator.state().games = 8;
     coordinator.wait_for(4);
-    assert_eq!(REJECTED.load(Relaxed), ATTEMPTS, "the first lease was not tried again");
-    coordinator.state().refuse = None;
+    assert!(coordinator.state().refuse.take().is_some(), "the first lease is refused until then");
     worker.finish();
     coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 8));
 }

@@ -248,7 +248,11 @@ impl State {
                     return problem(code, "no game was finished since the last renewal");
                 }
                 let reported = self.renewals.entry((*lease).to_owned()).or_default();
-                if renew.finished <= *reported {
+                if renew.finished == *reported {
+                    // The answer to the first request was lost.
+                    return problem(Code::NoProgress, "no game was finished since the last renewal");
+                }
+                if renew.finished < *reported {
                     self.faults.push(format!("renewal with {} games after {reported}", renew.finished));
                 }
                 *reported = renew.finished;
