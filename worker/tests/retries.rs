@@ -56,7 +56,7 @@ fn a_lease_that_the_server_does_not_take_delays_no_other() {
     let state = tempfile::tempdir().unwrap();
     let clock = Arc::new(JumpingClock::default());
     let worker = Worker::start(&coordinator.url(), state.path(), clock.clone());
-    // The first lease is soon tried once in several minutes. The clock goes on in steps, since an
+    // The first lease is soon tried once in several minutes. The clock moves in steps, since an
     // attempt is counted here before the worker waits.
     worker.said.wait_for(|snapshot| snapshot.games == 4);
     while REJECTED.load(Relaxed) < ATTEMPTS {
