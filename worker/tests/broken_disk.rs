@@ -191,19 +191,26 @@ fn a_full_disk_does_not_stop_the_delivery() {
     assert_eq!(coordinator.state().duplicates, 0, "a shard was sent again");
 }
 
-#[test]
-fn an_unreadable_lease_blocks_no_other() {
+/// A worker with three results that its coordinator refuses for now. Also returns its folder, and
+/// the file of the first one.
+fn with_waiting_results() -> (Coordinator, tempfile::TempDir, Worker, PathBuf) {
     let coordinator = Coordinator::new(header(200), 12, 4);
     let state = tempfile::tempdir().unwrap();
-    let files = leave_results(&coordinator, state.path());
+    let mut files = leave_results(&coordinator, state.path());
     coordinator.state().refuse = Some(reject_uploads);
     let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)));
     worker.said.wait_for(|snapshot| snapshot.outbox == 3);
-    fs::remove_file(&files[0]).unwrap();
-    fs::create_dir(&files[0]).unwrap();
+    (coordinator, state, worker, files.swap_remove(0))
+}
+
+#[test]
+fn an_unreadable_lease_blocks_no_other() {
+    let (coordinator, _state, worker, first) = with_waiting_results();
+    fs::remove_file(&first).unwrap();
+    fs::create_dir(&first).unwrap();
     coordinator.state().refuse = None;
     coordinator.wait_for(8);
-    let path = files[0].to_str().unwrap();
+    let path = first.to_str().unwrap();
     worker.said.wait_for(|snapshot| snapshot.outbox_reason.as_ref().is_some_and(|why| why.contains(path)));
     worker.stop();
 }
@@ -211,13 +218,8 @@ fn an_unreadable_lease_blocks_no_other() {
 /// Its games are gone, and nothing waits for them.
 #[test]
 fn a_lease_that_vanished_is_not_waited_for() {
-    let coordinator = Coordinator::new(header(200), 12, 4);
-    let state = tempfile::tempdir().unwrap();
-    let files = leave_results(&coordinator, state.path());
-    coordinator.state().refuse = Some(reject_uploads);
-    let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)));
-    worker.said.wait_for(|snapshot| snapshot.outbox == 3);
-    fs::remove_file(&files[0]).unwrap();
+    let (coordinator, _state, worker, first) = with_waiting_results();
+    fs::remove_file(&first).unwrap();
     coordinator.state().refuse = None;
     coordinator.wait_for(8);
     worker.said.wait_for(|snapshot| snapshot.outbox == 0);

@@ -28,7 +28,7 @@ pub use lease::{Lease, LeaseLoad, MAX_GAMES_PER_LEASE, NewLease, Playing};
 pub use player::{Fleet, Player};
 pub use reason::Reason;
 pub use refusal::Refusal;
-pub use segment::{HeldGames, Holder, Part, Piece, Segment, SegmentEdit, common};
+pub use segment::{HeldGames, Holder, Part, Piece, Segment, SegmentEdit, common, uncovered};
 pub use shard::{AuditCandidate, EarlierUpload, NewShard, ShardToValidate, ToValidate, ValidationReport};
 pub use standing::{Fault, Standing};
 pub use states::*;

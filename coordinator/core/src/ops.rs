@@ -15,6 +15,7 @@ pub mod nets;
 pub mod retention;
 pub mod sessions;
 pub mod settings;
+mod standing;
 pub mod tokens;
 pub mod trainings;
 pub mod uploads;

@@ -16,7 +16,7 @@ pub mod nets;
 pub mod segments;
 mod shards;
 pub mod sizing;
-mod standing;
+pub mod standing;
 pub mod trainings;
 mod validation;
 

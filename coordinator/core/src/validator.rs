@@ -139,10 +139,12 @@ impl Validator {
         let bytes = match self.objects.get(Kind::Shard, shard.hash).await {
             Ok(bytes) if Digest::of(&bytes) == shard.hash => bytes,
             Ok(_) => {
-                return self.reject(&shard, Code::Corrupt, "the stored bytes are not those of its name".into()).await;
+                return self
+                    .reject(&shard, Code::Corrupt, "the stored bytes are not those of its name".into(), false)
+                    .await;
             }
             Err(ObjectError::Missing) => {
-                return self.reject(&shard, Code::Corrupt, "the stored bytes are gone".into()).await;
+                return self.reject(&shard, Code::Corrupt, "the stored bytes are gone".into(), false).await;
             }
             Err(error) => return Err(error.into()),
         };
@@ -162,7 +164,7 @@ impl Validator {
             Ok(found) => found,
             Err(refusal) => {
                 let code = Code::from_name(refusal.code());
-                return self.reject(&shard, code, (&refusal).into()).await;
+                return self.reject(&shard, code, (&refusal).into(), true).await;
             }
         };
         let (is_match, is_timed) = (header.opponent.is_some(), header.clock.is_some());
@@ -186,9 +188,15 @@ impl Validator {
         Ok(self.store.run(now, operation).await?)
     }
 
-    async fn reject(&self, shard: &ToValidate, code: Code, detail: Reason) -> Result<(), ValidatorError> {
+    async fn reject(
+        &self,
+        shard: &ToValidate,
+        code: Code,
+        detail: Reason,
+        is_fault: bool,
+    ) -> Result<(), ValidatorError> {
         tracing::warn!(shard = %shard.hash, %code, %detail, "rejected");
-        let rejected = RejectShard { shard: shard.shard, code, detail };
+        let rejected = RejectShard { shard: shard.shard, code, detail, is_fault };
         self.run(self.clock.now(), rejected).await
     }
 

@@ -144,7 +144,7 @@ pub struct Review {
     pub is_new: bool,
     /// The deciding maintainer; none for the coordinator.
     pub decided_by: Option<AccountId>,
-    /// The reason; none if its uploads lost their proof later.
+    /// The reason; none in reviews that an earlier version began since uploads lost their proof.
     pub reason: Option<Reason>,
     /// Number of uploads that left the pool or came back.
     pub uploads: i64,

@@ -111,6 +111,19 @@ pub fn common(left: &Range<i64>, right: &Range<i64>) -> Range<i64> {
     left.start.max(right.start)..left.end.min(right.end)
 }
 
+/// Returns how many numbers of a range are in none of the others.
+#[must_use]
+pub fn uncovered(range: &Range<i64>, others: impl IntoIterator<Item = Range<i64>>) -> i64 {
+    let mut others: Vec<Range<i64>> = others.into_iter().collect();
+    others.sort_unstable_by_key(|other| other.start);
+    let (mut count, mut seen) = (0, range.start);
+    for other in others {
+        count += (other.start.min(range.end) - seen).max(0);
+        seen = seen.max(other.end);
+    }
+    count + (range.end - seen).max(0)
+}
+
 /// A segment of a match, and one byte for each pair of its shard.
 #[derive(Clone, Debug)]
 pub struct Piece {

@@ -47,14 +47,6 @@ pub struct EarlierUpload {
     pub state: ShardState,
 }
 
-impl EarlierUpload {
-    /// Number of its games.
-    #[must_use]
-    pub const fn games(&self) -> i64 {
-        self.numbers.end - self.numbers.start
-    }
-}
-
 /// A claimed shard.
 #[derive(Clone, Debug)]
 pub struct ToValidate {

@@ -65,6 +65,12 @@ pub const fn is_overrun(max_backlog: i64, backlog: i64) -> bool {
 }
 
 impl Player {
+    /// Seconds that it waits for faults of its account; none if it gets games.
+    #[must_use]
+    pub fn fault_seconds(&self, now: Time) -> Option<u32> {
+        self.standing.wait_seconds(now).filter(|_| !self.is_trusted)
+    }
+
     /// Returns the reason why it gets no leases, if there is one.
     #[must_use]
     pub fn block_reason(&self) -> Option<String> {
@@ -101,14 +107,6 @@ impl LeaseLoad {
 }
 
 impl Wait {
-    /// The wait of an account with faults; none if it gets games.
-    #[must_use]
-    pub fn after_faults(player: &Player, now: Time) -> Option<Self> {
-        let seconds = player.standing.wait_seconds(now).filter(|_| !player.is_trusted)?;
-        let reason = "games of the account were lost or rejected too often: it waits longer each time";
-        Some(Self { seconds: Some(seconds), reason: reason.to_owned() })
-    }
-
     /// The wait of an account to which as much is lent as it has proven.
     #[must_use]
     pub fn until_validated() -> Self {

@@ -4,7 +4,7 @@ use protocol::api::problem::{Code, Problem};
 
 use crate::{
     clock::{SECOND, Time},
-    model::{AccountId, Fault, Lease, LeaseKind, LeaseState, WorkerId},
+    model::{AccountId, Fault, Lease, LeaseKind, LeaseState},
 };
 
 use super::sizing::{LEASE_TIMEOUT_FACTOR, MIN_LEASE_MS};
@@ -96,13 +96,14 @@ impl Lease {
         (is_empty && is_dropped).then_some(Fault::Dropped)
     }
 
-    /// Whether another worker may play its games too: it is past its expected time.
+    /// Whether another account may play its games too: it is past its expected time. Its own
+    /// account would hand them on to itself for ever.
     #[must_use]
-    pub fn is_late(&self, now: Time, worker: WorkerId) -> bool {
+    pub fn is_late(&self, now: Time, account: AccountId) -> bool {
         let last = self.created.max(self.delivered);
         self.state == LeaseState::Active
             && self.kind == LeaseKind::Fresh
-            && self.worker != worker
+            && self.account != account
             && now > last.after(self.duration / LEASE_TIMEOUT_FACTOR)
     }
 
@@ -176,9 +177,9 @@ mod tests {
     #[test]
     fn a_lease_past_its_expected_time_is_late() {
         let lease = Lease { duration: 300, ..lease() };
-        let other = WorkerId(lease.worker.0 + 1);
+        let other = AccountId(lease.account.0 + 1);
         assert!(lease.is_late(Time(1_101), other) && !lease.is_late(Time(1_100), other));
-        assert!(!lease.is_late(Time(9_999), lease.worker), "its worker has the games already");
+        assert!(!lease.is_late(Time(9_999), lease.account), "its account has the games already");
         let delivered = Lease { delivered: Time(1_050), ..lease.clone() };
         assert!(delivered.is_late(Time(1_151), other) && !delivered.is_late(Time(1_150), other));
         assert!(!Lease { kind: LeaseKind::Audit, ..lease.clone() }.is_late(Time(9_999), other));

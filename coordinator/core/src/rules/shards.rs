@@ -6,7 +6,7 @@ use protocol::api::problem::{Code, Problem};
 
 use crate::{
     clock::Time,
-    model::{EarlierUpload, Job, Lease, LeaseKind, LeaseState, Refusal, ShardState, common},
+    model::{EarlierUpload, Job, Lease, LeaseKind, LeaseState, Refusal, ShardState, uncovered},
 };
 
 /// Rejected uploads after which a lease takes none. A first one may have broken in transfer.
@@ -53,21 +53,15 @@ impl Lease {
         Ok(())
     }
 
-    /// Checks an upload beside the earlier ones of its lease: each game is taken once.
+    /// Checks an upload beside the earlier ones of its lease: some of its games must be new.
     pub fn check_repeat(games: &Range<i64>, earlier: &[EarlierUpload]) -> Result<(), Refusal> {
         let is_rejected = |upload: &&EarlierUpload| upload.state == ShardState::Rejected;
         let rejected = earlier.iter().filter(is_rejected).count();
         if rejected >= MAX_REJECTED {
             return Err(Refusal::LeaseRejected { uploads: rejected });
         }
-        let received =
-            earlier.iter().filter(|upload| !is_rejected(upload)).map(|upload| common(&upload.numbers, games));
-        let mut received: Vec<Range<i64>> = received.filter(|numbers| !numbers.is_empty()).collect();
-        received.sort_unstable_by_key(|numbers| numbers.start);
-        let start = games.start;
-        let covered =
-            received.iter().fold(start, |end, numbers| if numbers.start <= end { end.max(numbers.end) } else { end });
-        if covered >= games.end {
+        let received = earlier.iter().filter(|upload| !is_rejected(upload)).map(|upload| upload.numbers.clone());
+        if uncovered(games, received) == 0 {
             return Err(Refusal::GamesReceived { first: games.start, last: games.end - 1 });
         }
         Ok(())

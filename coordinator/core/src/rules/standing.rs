@@ -20,7 +20,7 @@ const FREE_FAULTS: i64 = 2;
 const FIRST_WAIT_MS: i64 = 60 * SECOND;
 
 /// Maximum wait.
-const MAX_WAIT_MS: i64 = DAY;
+pub const MAX_WAIT_MS: i64 = DAY;
 
 impl Fault {
     /// The price, as a multiple of the games' nodes. A sound worker's uploads are hardly ever

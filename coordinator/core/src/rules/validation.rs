@@ -5,7 +5,7 @@ use std::ops::Range;
 use protocol::campaign::Gate;
 
 use super::{audits, sizing};
-use crate::model::{Job, LeaseKind, ShardState, ShardToValidate, ValidationReport};
+use crate::model::{Job, LeaseKind, ShardState, ShardToValidate, ValidationReport, uncovered};
 
 /// Measured games that weigh as much as the estimate before them.
 const COST_INERTIA: i64 = 100;
@@ -69,15 +69,10 @@ pub struct Credit {
 
 impl Credit {
     /// The credit for a shard: each game once. `before` are the account's other validated shards
-    /// with the same games, by their first game.
+    /// with the same games.
     #[must_use]
     pub fn of(numbers: &Range<i64>, before: &[Range<i64>], report: &ValidationReport) -> Option<Self> {
-        let (mut games, mut seen) = (0, numbers.start);
-        for other in before {
-            games += (other.start.min(numbers.end) - seen).max(0);
-            seen = seen.max(other.end);
-        }
-        games += (numbers.end - seen).max(0);
+        let games = uncovered(numbers, before.iter().cloned());
         let all = (numbers.end - numbers.start).max(1);
         let positions = (i128::from(report.positions) * i128::from(games) / i128::from(all)) as i64;
         (games > 0).then_some(Self { games, positions })

@@ -3,6 +3,7 @@
 use super::{error::StoreError, operation::repository};
 use crate::{
     clock::{SECOND, Time},
+    rules::standing::MAX_WAIT_MS,
     rules::trainings::LEASE_SECONDS,
 };
 
@@ -38,6 +39,9 @@ impl Times<'_> {
         ] {
             sqlx::query(query).bind(now).execute(self.0.raw()).await?;
         }
+        // No wait is longer than from now.
+        let query = "UPDATE accounts SET waits_until = $1 WHERE waits_until > $1";
+        sqlx::query(query).bind(now.after(MAX_WAIT_MS)).execute(self.0.raw()).await?;
         let query = "UPDATE trainings SET expires = $1 + $2, moved = CASE WHEN moved > $1 THEN $1 ELSE moved END
                      WHERE state IN ('leased', 'open') AND expires > $1 + $2";
         let query = sqlx::query(query).bind(now).bind(i64::from(LEASE_SECONDS) * SECOND);

@@ -444,7 +444,9 @@ impl Lab {
         let shard = ShardId(shard);
         let done = match report {
             Some(report) => self.run(AcceptShard { shard, report: Arc::new(report), draw }).await,
-            None => self.run(RejectShard { shard, code: Code::IllegalMove, detail: "no move".into() }).await,
+            None => {
+                self.run(RejectShard { shard, code: Code::IllegalMove, detail: "no move".into(), is_fault: true }).await
+            }
         };
         done.expect("a verdict can be given");
     }

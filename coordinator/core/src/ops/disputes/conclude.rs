@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    events::record_event,
     model::{AccountId, JobId, Part, Reason, Review, ShardId},
     ops::holders,
     rules::case::{Case, Transition},
@@ -138,9 +137,9 @@ async fn change_standing(
 pub(super) async fn end_review(tx: &mut Tx<'_>, account: AccountId) -> Result<(), StoreError> {
     let Some(review) = tx.reviews().lock(account).await? else { return Ok(()) };
     tx.reviews().end(account).await?;
-    let (now, by) = (tx.now(), review.decided_by);
+    let by = review.decided_by;
     match review.event() {
-        Some(event) => record_event(&mut tx.connection(), now, by, event).await.map(drop),
+        Some(event) => tx.record_event(by, event).await.map(drop),
         None => Ok(()),
     }
 }

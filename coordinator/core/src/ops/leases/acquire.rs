@@ -10,9 +10,9 @@ use protocol::api::{
 
 use crate::{
     clock::{HOUR, SECOND, Time},
-    events::{Event, record_event},
     model::{
-        AccountId, Job, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease, Player, ShardId, Stall, WorkerId,
+        AccountId, Event, Job, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease, Player, ShardId, Stall,
+        WorkerId,
     },
     ops::{live, workers::MAX_THREADS},
     people::secret,
@@ -32,6 +32,9 @@ const VERDICT_SECONDS: u32 = 1;
 
 /// Why it waits.
 const VERDICT_REASON: &str = "the match may be decided: its last games are being judged";
+
+/// Why an account with faults waits.
+const FAULTS_REASON: &str = "games of the account were lost or rejected too often: it waits longer each time";
 
 /// The authenticated caller.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +82,8 @@ impl AcquireLease {
         if let Some(lease) = self.repeated(tx, player.id).await? {
             return Ok(Work::Games(lease));
         }
-        if let Some(Wait { seconds, reason }) = Wait::after_faults(player, now) {
-            return Ok(Work::Wait { seconds: seconds.unwrap_or_default(), reason });
+        if let Some(seconds) = player.fault_seconds(now) {
+            return Ok(Work::Wait { seconds, reason: FAULTS_REASON.to_owned() });
         }
         let load = tx.leases().load(player.id, player.account).await?;
         let fulfilled = match load.needed_fulfilled() {
@@ -179,13 +182,16 @@ impl Grant<'_> {
         let first_account = policy.fleet.first_account;
         let Some(wanted) = tx.shards().to_audit(self.player, first_account, draw).await? else { return Ok(None) };
         let job = tx.jobs().lock(wanted.job).await?;
-        if !tx.shards().lease_audit(wanted.id).await? {
-            return Ok(Some(Work::Wait { seconds: 1, reason: "another worker was faster".to_owned() }));
-        }
         let mut case = Case::default();
         case.extend(tx.comparisons().evidence_of(wanted.id).await?);
         let usual = self.capacity.games(&job);
         let part = wanted.draw_range(&case.verified(wanted.id), usual, job.unit(), draw >> 16);
+        if self.load.lent_nodes > 0 && part.end - part.start > self.max_lent(&job) {
+            return Ok(None);
+        }
+        if !tx.shards().lease_audit(wanted.id).await? {
+            return Ok(Some(Work::Wait { seconds: 1, reason: "another worker was faster".to_owned() }));
+        }
         let (_, lease) = self.lease(tx, &job, LeaseKind::Audit, &part, Some(wanted.id), 1).await?;
         Ok(Some(Work::Games(lease)))
     }
@@ -219,12 +225,17 @@ impl Grant<'_> {
     /// Maximum games of a lease of this job: what the worker can play, the fleet leaves to it, and
     /// the account has proven.
     fn max_games(&self, job: &Job) -> i64 {
-        let max_games = self.capacity.games(job);
-        let max_games = self.fleet.map_or(max_games, |workers| max_games.min(job.max_games(workers)));
-        if self.player.is_trusted {
-            return max_games;
+        let max_games = self.capacity.games(job).min(self.max_lent(job));
+        self.fleet.map_or(max_games, |workers| max_games.min(job.max_games(workers)))
+    }
+
+    /// Maximum games of this job that the account may borrow now.
+    fn max_lent(&self, job: &Job) -> i64 {
+        let Player { standing, is_trusted, .. } = self.player;
+        if *is_trusted {
+            return i64::MAX;
         }
-        max_games.min(self.player.standing.max_games(self.load.lent_nodes, job.nodes_per_game, job.unit()))
+        standing.max_games(self.load.lent_nodes, job.nodes_per_game, job.unit())
     }
 
     /// Grants the first open games of a job, or else those behind its frontier, or else those of a
@@ -263,9 +274,7 @@ impl Grant<'_> {
         let attempts = segments::next_attempt(&open, &numbers);
         let (id, lease) = self.lease(tx, job, LeaseKind::Fresh, &numbers, None, attempts).await?;
         tx.segments().apply(job.id, segments::lease(&open, &numbers, id)).await?;
-        if is_stall(attempts) {
-            record_stall(tx, now, job, &numbers, attempts).await?;
-        }
+        record_stall(tx, job, &numbers, attempts).await?;
         let live = job.unit() > 1 && live::claim(&mut tx.connection(), job.id, id, &numbers).await?;
         Ok(Some(Work::Games(Lease { live, ..lease })))
     }
@@ -275,16 +284,14 @@ impl Grant<'_> {
     async fn second_of(&self, tx: &mut Tx<'_>, job: &Job, max_games: i64) -> Result<Option<Lease>, StoreError> {
         let now = tx.now();
         let quiet = tx.leases().quiet(job.id, now.after(-MIN_QUIET_MS)).await?;
-        let Some(late) = quiet.iter().find(|lease| lease.is_late(now, self.player.id)) else { return Ok(None) };
+        let Some(late) = quiet.iter().find(|lease| lease.is_late(now, self.player.account)) else { return Ok(None) };
         let Some(segment) = tx.segments().leased(late.id).await?.into_iter().next() else { return Ok(None) };
         let numbers = segment.numbers.start..segment.numbers.end.min(segment.numbers.start + max_games);
         tx.jobs().record_grant(job.id, now, job.frontier).await?;
         let attempts = segment.attempts + 1;
         let (id, lease) = self.lease(tx, job, LeaseKind::Fresh, &numbers, None, attempts).await?;
         tx.segments().apply(job.id, segments::hand_on(&segment, &numbers, id)).await?;
-        if is_stall(attempts) {
-            record_stall(tx, now, job, &numbers, attempts).await?;
-        }
+        record_stall(tx, job, &numbers, attempts).await?;
         Ok(Some(lease))
     }
 
@@ -298,15 +305,11 @@ impl Grant<'_> {
     }
 }
 
-/// Reports games that earlier leases did not deliver, since they may be at fault themselves.
-async fn record_stall(
-    tx: &mut Tx<'_>,
-    now: Time,
-    job: &Job,
-    games: &Range<i64>,
-    attempts: i64,
-) -> Result<(), StoreError> {
+/// Reports games that many earlier leases did not deliver, since they may be at fault themselves.
+async fn record_stall(tx: &mut Tx<'_>, job: &Job, games: &Range<i64>, attempts: i64) -> Result<(), StoreError> {
+    if !is_stall(attempts) {
+        return Ok(());
+    }
     let stall = Stall::Games { job: job.id, first: games.start, last: games.end - 1, attempts };
-    record_event(&mut tx.connection(), now, None, Event::Stall(stall)).await?;
-    Ok(())
+    tx.record_event(None, Event::Stall(stall)).await.map(drop)
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{AccountId, EarlierUpload, Fault, LeaseKind, LeaseState, ShardState},
+    model::{AccountId, Fault, LeaseKind, LeaseState, ShardState, uncovered},
+    ops::standing,
     rules::segments,
     store::{DueLease, Operation, StoreError, Tx},
 };
 
-/// Ends leases whose time is over, and reopens their games and abandoned audits. Missing games are
-/// faults of their accounts. Returns the number of leases.
+/// Ends leases whose time is over, and reopens their games and abandoned audits. An account whose
+/// games are missing has one fault. Returns the number of leases.
 pub struct ExpireLeases;
 
 impl Operation for ExpireLeases {
@@ -19,7 +20,7 @@ impl Operation for ExpireLeases {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u64, StoreError> {
         let now = tx.now();
         let mut expired = 0;
-        let mut lapsed = BTreeMap::<AccountId, Vec<i64>>::new();
+        let mut lapsed = BTreeMap::<AccountId, i64>::new();
         for DueLease { job, token, .. } in tx.leases().due(now).await? {
             let job = tx.jobs().lock(job).await?;
             let lease = tx.leases().get(&token).await?;
@@ -30,22 +31,20 @@ impl Operation for ExpireLeases {
                 tx.leases().close(lease.id, LeaseState::Expired).await?;
                 expired += 1;
                 let uploads = tx.shards().of_lease(lease.id).await?;
-                let delivered = uploads.iter().filter(|upload| upload.state != ShardState::Rejected);
-                let missing = lease.games - delivered.map(EarlierUpload::games).sum::<i64>();
+                let delivered = uploads.into_iter().filter(|upload| upload.state != ShardState::Rejected);
+                let missing = uncovered(&lease.numbers(), delivered.map(|upload| upload.numbers));
                 if missing > 0 && lease.kind != LeaseKind::Settle {
-                    lapsed.entry(lease.account).or_default().push(job.nodes_per_game.saturating_mul(missing));
+                    let nodes = lapsed.entry(lease.account).or_default();
+                    *nodes = nodes.saturating_add(job.nodes_per_game.saturating_mul(missing));
                 }
             }
         }
         tx.shards().reopen_audits().await?;
         tx.comparisons().reopen_disputes().await?;
         // The accounts come after jobs and shards, in their order, as in other operations.
-        for (account, faults) in lapsed {
-            let mut standing = tx.accounts().standing(account).await?;
-            for nodes in faults {
-                standing.charge(now, Fault::Lapsed, nodes);
-            }
-            tx.accounts().save_standing(account, standing).await?;
+        // Leases that lapse together have one cause, such as a lost connection.
+        for (account, nodes) in lapsed {
+            standing::charge(tx, account, Fault::Lapsed, nodes).await?;
         }
         Ok(expired)
     }

@@ -2,6 +2,7 @@
 
 use crate::{
     model::{AccountId, LeaseState, LeaseToken},
+    ops::standing,
     rules::segments,
     store::{Operation, StoreError, Tx},
 };
@@ -36,10 +37,8 @@ impl Operation for ReleaseLease {
             tx.leases().close(lease.id, LeaseState::Returned).await?;
         }
         if let Some(fault) = lease.fault_of_release(tx.now(), from) {
-            let now = tx.now();
-            let mut standing = tx.accounts().standing(lease.account).await?;
-            standing.charge(now, fault, job.nodes_per_game.saturating_mul(lease.games));
-            tx.accounts().save_standing(lease.account, standing).await?;
+            let nodes = job.nodes_per_game.saturating_mul(lease.games);
+            standing::charge(tx, lease.account, fault, nodes).await?;
         }
         Ok(())
     }

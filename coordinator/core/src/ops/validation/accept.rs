@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::{
     choices,
     model::{AuditState, ShardId, ShardState, ValidationReport},
+    ops::standing,
     rules::Credit,
     store::{Operation, StoreError, Tx},
 };
@@ -49,9 +50,7 @@ impl Operation for AcceptShard {
         let before: Vec<_> = before.into_iter().map(|part| part.numbers).collect();
         if let Some(credit) = Credit::of(&shard.numbers, &before, report) {
             tx.accounts().credit(shard.account, now, credit).await?;
-            let mut standing = tx.accounts().standing(shard.account).await?;
-            standing.credit(credit.games.saturating_mul(job.nodes_per_game));
-            tx.accounts().save_standing(shard.account, standing).await?;
+            standing::credit(tx, shard.account, credit.games.saturating_mul(job.nodes_per_game)).await?;
         }
         Ok(())
     }

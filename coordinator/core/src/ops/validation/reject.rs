@@ -3,9 +3,8 @@
 use protocol::api::problem::Code;
 
 use crate::{
-    events::{Event, record_event},
-    model::{Fault, Part, Reason, ShardId, ShardState},
-    ops::holders,
+    model::{Event, Fault, Part, Reason, ShardId, ShardState},
+    ops::{holders, standing},
     store::{Operation, StoreError, Tx},
 };
 
@@ -17,6 +16,8 @@ pub struct RejectShard {
     pub code: Code,
     /// The sentence for its worker.
     pub detail: Reason,
+    /// Whether it is the account's fault; it is not if the coordinator lost the bytes.
+    pub is_fault: bool,
 }
 
 impl Operation for RejectShard {
@@ -24,7 +25,6 @@ impl Operation for RejectShard {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let now = tx.now();
         let (id, detail) = (self.shard, &self.detail);
         let job = tx.shards().job_of(id).await?;
         let job = tx.jobs().lock(job).await?;
@@ -35,15 +35,15 @@ impl Operation for RejectShard {
         tx.shards().reject(id, self.code, detail).await?;
         tx.totals().transfer(id, shard.state, ShardState::Rejected).await?;
         tx.comparisons().void_of(id).await?;
-        let nodes = job.nodes_per_game.saturating_mul(shard.numbers.end - shard.numbers.start);
-        let (job, mut standing) = (job.id, tx.accounts().standing(shard.account).await?);
-        standing.charge(now, Fault::Rejected, nodes);
-        tx.accounts().save_standing(shard.account, standing).await?;
         let part = Part { shard: id, numbers: shard.numbers };
-        holders::pass(tx, job, &part).await?;
+        holders::pass(tx, job.id, &part).await?;
+        if self.is_fault {
+            let nodes = job.nodes_per_game.saturating_mul(part.numbers.end - part.numbers.start);
+            standing::charge(tx, shard.account, Fault::Rejected, nodes).await?;
+        }
         let (worker, first, last) = (shard.worker, part.numbers.start, part.numbers.end - 1);
-        let event = Event::Rejected { worker, job, first, last, code: self.code, detail: detail.clone() };
-        record_event(&mut tx.connection(), now, None, event).await?;
+        let event = Event::Rejected { worker, job: job.id, first, last, code: self.code, detail: detail.clone() };
+        tx.record_event(None, event).await?;
         Ok(())
     }
 }

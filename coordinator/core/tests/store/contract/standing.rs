@@ -2,7 +2,8 @@
 
 use coordinator_core::{
     clock::{DAY, HOUR, SECOND},
-    ops::retention::ExpireRejected,
+    model::ShardId,
+    ops::{retention::ExpireRejected, settings::FollowClock, validation::RejectShard},
     rules::granting::Policy,
 };
 use protocol::{
@@ -17,6 +18,11 @@ use super::{cases, leases::a_match};
 use crate::common::lab::{Lab, NO_AUDIT, Object, Player};
 
 cases! {
+    an_audit_is_lent_as_well
+    leases_that_lapse_together_are_one_fault
+    games_uploaded_twice_are_missing_once
+    bytes_that_the_coordinator_lost_are_no_fault
+    a_wait_ends_a_day_after_the_clock_was_mended
     a_stranger_holds_seconds_of_a_core
     accepted_games_let_an_account_borrow_as_much_again
     a_trusted_worker_needs_no_proof
@@ -32,7 +38,10 @@ cases! {
     files_of_rejected_games_expire
 }
 
-/// Games that a stranger borrows: 4,000,000 nodes.
+/// Nodes that a stranger borrows, and that a fault costs at least.
+const STRANGER_NODES: i64 = 4_000_000;
+
+/// Games of so many nodes.
 const STRANGER_GAMES: i64 = 60;
 
 /// Requests games; the reason if there are none.
@@ -138,7 +147,10 @@ async fn games_of_a_late_lease_are_granted_a_second_time(lab: Lab) {
     lab.clock.advance(300 * SECOND);
     assert!(ask(&lab, ann, "1").await.is_err(), "it is not late yet");
     lab.clock.advance(SECOND);
-    assert!(ask(&lab, eve, "2").await.is_err(), "its worker has the games already");
+    let other = lab.machine(eve.account, "other").await;
+    for own in [eve, other] {
+        assert!(ask(&lab, own, "2").await.is_err(), "its account has the games already");
+    }
     let second = lab.lease(ann, "1", 60).await;
     assert_eq!(second.numbers(), 0..60);
     let third = lab.lease(ann, "2", 60).await;
@@ -278,4 +290,69 @@ async fn files_of_rejected_games_expire(lab: Lab) {
     assert!(!lab.run(ExpireRejected { before }).await.unwrap());
     let objects = "SELECT object FROM shards ORDER BY id";
     assert_eq!(lab.rows::<(String,)>(objects).await, [("expired".to_owned(),), ("present".to_owned(),)]);
+}
+
+async fn leases_that_lapse_together_are_one_fault(lab: Lab) {
+    lab.long_campaign().await;
+    let eve = lab.stranger("eve").await;
+    for nonce in ["1", "2", "3", "4"] {
+        lab.lease(eve, nonce, 10).await;
+    }
+    lab.clock.advance(901 * SECOND);
+    assert_eq!(lab.expire().await, 4);
+    assert_eq!(standing(&lab, eve).await, (0, 1));
+}
+
+async fn games_uploaded_twice_are_missing_once(lab: Lab) {
+    lab.long_campaign().await;
+    let eve = lab.player("eve").await;
+    let lease = lab.lease(eve, "1", 100).await;
+    for end in [10, 20, 30, 40, 50] {
+        lab.upload(eve, &lease.token, &lab.played(&lease, 0..end)).await.unwrap();
+    }
+    let before = standing(&lab, eve).await.0;
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    let price = before - standing(&lab, eve).await.0;
+    assert_eq!(price, STRANGER_NODES.max(50 * 66_600), "of 150 uploaded games, 50 are different");
+}
+
+async fn bytes_that_the_coordinator_lost_are_no_fault(lab: Lab) {
+    lab.long_campaign().await;
+    let eve = lab.stranger("eve").await;
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
+    let (shard, detail) = (ShardId(1), "the stored bytes are gone".into());
+    lab.run(RejectShard { shard, code: Code::Corrupt, detail, is_fault: false }).await.unwrap();
+    assert_eq!(lab.value::<String>("SELECT state FROM shards").await, "rejected");
+    assert_eq!(standing(&lab, eve).await, (0, 0));
+}
+
+async fn a_wait_ends_a_day_after_the_clock_was_mended(lab: Lab) {
+    lab.long_campaign().await;
+    let (eve, ann) = (lab.stranger("eve").await, lab.stranger("ann").await);
+    let now = lab.now();
+    lab.execute(&format!("UPDATE accounts SET waits_until = {} WHERE name = 'eve'", now.after(300 * DAY).0)).await;
+    lab.execute(&format!("UPDATE accounts SET waits_until = {} WHERE name = 'ann'", now.after(HOUR).0)).await;
+    lab.run(FollowClock).await.unwrap();
+    lab.clock.advance(HOUR);
+    assert!(ask(&lab, ann, "1").await.is_ok(), "it was not ahead");
+    assert!(ask(&lab, eve, "1").await.is_err());
+    lab.clock.advance(DAY);
+    assert!(ask(&lab, eve, "2").await.is_ok());
+}
+
+async fn an_audit_is_lent_as_well(lab: Lab) {
+    lab.long_campaign().await;
+    let (ann, eve) = (lab.stranger("ann").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
+    lab.validate(NO_AUDIT).await;
+    lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
+    let fresh = lab.lease(ann, "1", 300).await;
+    assert_eq!(fresh.games as i64, STRANGER_GAMES);
+    assert!(lab.audit(ann, "2").await.is_none(), "she has borrowed all that she may");
+    lab.deliver(ann, &fresh).await;
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(lab.audit(ann, "3").await.unwrap().numbers(), lease.numbers());
 }
