@@ -140,7 +140,9 @@ async fn change_worker(
         "block" if message.is_none() => return Err(Refusal::NoMessage.into()),
         "block" => app.run(BlockWorker { worker, message, by }).await?,
         "unblock" => app.run(BlockWorker { worker, message: None, by }).await?,
-        action => app.run(TrustWorker { worker, is_trusted: action == "trust", by }).await?,
+        "trust" => app.run(TrustWorker { worker, is_trusted: true, by }).await?,
+        "distrust" => app.run(TrustWorker { worker, is_trusted: false, by }).await?,
+        _ => return Err(Refusal::NoAction.into()),
     }
     Ok(Redirect::to(&visitor.link("/workers")).into_response())
 }

@@ -71,6 +71,32 @@ async fn invalid_input_stays_beside_its_error() {
     assert!(refused.text.contains("表单缺少某一项") && !refused.text.contains("missing field"), "{}", refused.text);
 }
 
+/// Also where its name begins like one that a button has.
+#[tokio::test]
+async fn an_unknown_action_changes_nothing() {
+    let bench = Bench::start().await;
+    let token = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&token, "one").await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Admin).await;
+    let form = boss.form("/en/me").await;
+    let path = format!("/zh/admin/workers/{worker}");
+    for (action, is_trusted) in [("trust", 1), ("", 1), ("untrust", 1), ("Trust", 1), ("blocked", 1), ("distrust", 0)] {
+        let events = bench.number("SELECT COUNT(*) FROM events").await;
+        let shown = boss.post(&path, &[("form", &form), ("action", action), ("message", "why")]).await;
+        assert_eq!(bench.number("SELECT COUNT(*) FROM workers WHERE trusted = 1").await, is_trusted, "{action:?}");
+        if ["trust", "distrust"].contains(&action) {
+            assert_eq!(shown.status, StatusCode::SEE_OTHER);
+            continue;
+        }
+        assert_eq!(shown.status, StatusCode::UNPROCESSABLE_ENTITY, "{action:?}");
+        assert!(shown.text.contains("没有此操作"), "{}", shown.text);
+        assert_eq!(bench.number("SELECT COUNT(*) FROM events").await, events, "{action:?}");
+    }
+    let fields = [("form", form.as_str()), ("action", "activate"), ("reason", "why")];
+    let refused = boss.post("/en/admin/users/ann", &fields).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
 #[tokio::test]
 async fn sign_in_returns_to_the_same_page_of_a_list() {
     let bench = Bench::start().await;
