@@ -1,12 +1,22 @@
 //! A match, and a worker's live position of it.
 
+use coordinator_core::{model::JobKind, ops::matches::CreateMatch};
 use dataset::{Header, Opponent};
-use protocol::api::work::{Lease, Live};
+use protocol::{
+    api::work::{Lease, Live},
+    campaign::Gate,
+};
 
 use crate::bench::Bench;
 
-/// Creates a match of two plain players. Returns its job.
+/// Creates a long sequential test of two plain players. Returns its job.
 pub(crate) async fn begin(bench: &Bench) -> i64 {
+    let gate: Gate = toml::from_str("nodes = 60\nmost_pairs = 500\n").unwrap();
+    begin_of(bench, JobKind::Match, gate).await
+}
+
+/// Creates a match of two plain players. Returns its job.
+pub(crate) async fn begin_of(bench: &Bench, kind: JobKind, gate: Gate) -> i64 {
     let header = Header {
         bench_signature: protocol::BENCH_SIGNATURE,
         net: None,
@@ -20,10 +30,7 @@ pub(crate) async fn begin(bench: &Bench) -> i64 {
         seed: 3,
         first_game: 0,
     };
-    let gate: protocol::campaign::Gate = toml::from_str("nodes = 60\nmost_pairs = 500\n").unwrap();
-    let create =
-        coordinator_core::ops::matches::CreateMatch { kind: coordinator_core::model::JobKind::Match, header, gate };
-    bench.service.run(create).await.unwrap().0
+    bench.service.run(CreateMatch { kind, header, gate }).await.unwrap().0
 }
 
 pub(crate) fn live(lease: &Lease, moves: &str) -> Live {

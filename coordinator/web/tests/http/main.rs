@@ -27,6 +27,7 @@ mod restored;
 mod rulebook;
 mod security;
 mod sessions;
+mod short_matches;
 #[path = "../../../tests/common/started.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod started;
