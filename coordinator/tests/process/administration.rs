@@ -67,6 +67,27 @@ fn a_folder_without_a_database_stays_as_it_is() {
     assert_eq!(said(&data, &["admin", "worker", "list"]), "[]");
 }
 
+#[test]
+fn an_address_that_cannot_be_listened_at_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap();
+    let expected = "HOST:PORT is expected, as 127.0.0.1:7272 or localhost:7272";
+    let option = |value: &str| format!("error: invalid value '{value}' for '--listen <HOST:PORT>': ");
+    for (value, says) in [
+        ("7272", option("7272") + expected),
+        ("localhost:x", option("localhost:x") + "the port `x` is no number from 0 to 65535; " + expected),
+        ("no-such-host.invalid:7272", "chuhe-coordinator: there is no host `no-such-host.invalid`".to_owned()),
+        (&taken.to_string(), format!("chuhe-coordinator: {taken} cannot be listened at: ")),
+    ] {
+        // The log is beside it.
+        let mut serve = coordinator(folder.path());
+        let output = serve.args(["serve", "--listen", value]).env("CHUHE_LOG", "off").output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && error.starts_with(&says), "{value}: {error}");
+    }
+}
+
 /// Also where an older version left them open.
 #[test]
 fn other_users_read_no_data() {
