@@ -71,6 +71,21 @@ fn digests_and_files_are_equal_with_one_and_two_threads() {
     assert_eq!(verify_shard(&shard, None, NonZeroUsize::MIN).unwrap().faults, []);
 }
 
+/// Readers compare it with the digest of their own machine.
+#[test]
+fn the_documented_digest_is_that_of_its_command() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/REPRODUCE.md");
+    let document = fs::read_to_string(document).unwrap();
+    let (_, rest) = document.split_once("\n$ chuhe selfplay ").unwrap();
+    let mut lines = rest.split("\n```").next().unwrap().lines();
+    let (arguments, _) = lines.next().unwrap().split_once(" --out ").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe"));
+    command.arg("selfplay").args(arguments.split(' ')).arg("--out").arg(new_folder("selfplay-documented"));
+    let printed = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let documented: Vec<&str> = lines.filter(|line| *line != "…").collect();
+    assert!(documented.len() == 2 && printed.ends_with(&format!("\n{}\n", documented.join("\n"))), "{printed}");
+}
+
 #[test]
 fn a_run_can_be_played_in_parts() {
     let folder = new_folder("selfplay-parts");
