@@ -5,9 +5,11 @@
 use std::{
     fmt::Write as _,
     fs,
-    io::Write as _,
+    io::{Read as _, Write as _},
+    net::TcpListener,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    thread,
 };
 
 use dataset::{
@@ -34,6 +36,34 @@ fn data(folder: &Path, arguments: &[&str]) -> Output {
 fn text(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// A user learns what to do from each.
+#[test]
+fn a_network_error_names_its_remedy() {
+    let folder = new_folder("data-fetch");
+    let hash = "0".repeat(64);
+    let fails = |server: &str, says: String| {
+        let output = data(&folder, &["fetch", &hash, "--server", server, "--tries", "1"]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), error), (Some(2), format!("chuhe: {says}\n")));
+    };
+    let closed = "http://127.0.0.1:1";
+    let asks = "is the address right, and does the server run?";
+    fails(closed, format!("no server answers at {closed} (connection refused); {asks}"));
+    // A label of 64 letters is in no name server, and none is asked.
+    let host = format!("{}.invalid", "a".repeat(64));
+    let asks = "is the address right, and is this machine online?";
+    fails(&format!("http://{host}"), format!("there is no host `{host}`; {asks}"));
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = plain.local_addr().unwrap();
+    let answering = thread::spawn(move || {
+        let (mut stream, _) = plain.accept()?;
+        let _ = stream.read(&mut [0; 4096])?;
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    });
+    fails(&format!("https://{place}"), format!("https://{place} speaks no TLS; is http://{place} meant?"));
+    answering.join().unwrap().unwrap();
 }
 
 #[test]
