@@ -6,7 +6,14 @@
 //! Deletion has two phases. Unreferenced objects are set aside first, and restored when read: a
 //! concurrent upload may be about to reference the object.
 
-use std::{fmt, ops::Range, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    io::{self, ErrorKind},
+    ops::Range,
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use dataset::Digest;
@@ -69,6 +76,9 @@ pub enum ObjectError {
     /// The address is invalid.
     #[error("`{0}` is no address of a store of objects: give a folder or s3://BUCKET/PREFIX")]
     Address(String),
+    /// The disk is full.
+    #[error("the disk of the store of objects is full")]
+    DiskFull,
     /// The store failed.
     #[error("the store of objects failed: {0}")]
     Store(object_store::Error),
@@ -78,9 +88,17 @@ impl From<object_store::Error> for ObjectError {
     fn from(error: object_store::Error) -> Self {
         match error {
             object_store::Error::NotFound { .. } => Self::Missing,
+            full if is_disk_full(&full) => Self::DiskFull,
             other => Self::Store(other),
         }
     }
+}
+
+/// Whether an error, or one of its causes, is that of a full disk or quota.
+fn is_disk_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let of_disk = error.downcast_ref::<io::Error>();
+    of_disk.is_some_and(|error| matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+        || error.source().is_some_and(is_disk_full)
 }
 
 /// An object store.
@@ -306,5 +324,22 @@ impl Objects {
     #[must_use]
     pub fn folder(&self) -> Option<&std::path::Path> {
         self.folder.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_known_by_its_cause() {
+        let failed = |kind: ErrorKind| {
+            let source = Box::new(io::Error::from(kind));
+            ObjectError::from(object_store::Error::Generic { store: "folder", source })
+        };
+        for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
+            assert!(matches!(failed(kind), ObjectError::DiskFull), "{kind}");
+        }
+        assert!(matches!(failed(ErrorKind::PermissionDenied), ObjectError::Store(_)));
     }
 }

@@ -80,7 +80,8 @@ impl Service {
         self.store.report(operation).await
     }
 
-    /// Identifies the account of a token. Records the token's use now and then.
+    /// Identifies the account of a token. Records the token's use now and then, unless the disk is
+    /// full.
     ///
     /// # Errors
     ///
@@ -94,7 +95,10 @@ impl Service {
             })
             .await?;
         if let Some(token) = identity.token.filter(|_| identity.record_use) {
-            self.run(RecordTokenUse { token }).await?;
+            match self.run(RecordTokenUse { token }).await {
+                Err(error) if error.is_disk_full() => tracing::debug!(%error, "the use of a token is not recorded"),
+                recorded => recorded?,
+            }
         }
         Ok(identity)
     }

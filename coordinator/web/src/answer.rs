@@ -22,6 +22,9 @@ pub(crate) struct ApiError(pub(crate) Refusal, pub(crate) Option<u64>);
 /// The result of a handler.
 pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
+/// The time after which a full disk may have room again.
+const FULL_DISK_SECONDS: u64 = 60;
+
 impl ApiError {
     pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
         Self(Problem::new(code, detail).into(), None)
@@ -63,6 +66,7 @@ impl From<StoreError> for ApiError {
         match failure {
             StoreError::Rejected(refusal) => refusal.into(),
             StoreError::Busy => Self(Refusal::DatabaseBusy, Some(10)),
+            full if full.is_disk_full() => Self(Refusal::DiskFull, Some(FULL_DISK_SECONDS)),
             missing if missing.is_missing_row() => Refusal::NotFound.into(),
             other => {
                 // Internal errors are for the log, not for clients.
@@ -87,6 +91,7 @@ impl From<ObjectError> for ApiError {
         match error {
             ObjectError::Missing => Self::new(Code::NotFound, "there is no such object"),
             ObjectError::Range { length } => Self::new(Code::BadRange, format!("the object has {length} bytes")),
+            ObjectError::DiskFull => Self(Refusal::DiskFull, Some(FULL_DISK_SECONDS)),
             other => {
                 tracing::error!(error = %other, "the store of objects failed");
                 Self(Refusal::ObjectsBusy, Some(30))

@@ -78,6 +78,7 @@ refusals! {
     ChampionChanged PreconditionFailed "the campaign has another champion meanwhile: look again",
     CoordinatorFailed Internal "the coordinator failed: its log says why",
     DatabaseBusy Busy "the database is busy: ask again later",
+    DiskFull DiskFull "the coordinator's disk is full: ask again later",
     FixedKey { key: String } Invalid "`{key}` cannot be changed: begin another campaign",
     ForeignForm Forbidden "the form came from another site",
     GateInUse Conflict "`gate` cannot be changed while its match is played",

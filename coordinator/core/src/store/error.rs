@@ -32,6 +32,9 @@ pub enum StoreError {
     /// The queue of writes is full.
     #[error("the database is busy")]
     Busy,
+    /// Nothing was written, as the disk is full.
+    #[error("the disk of the database is full")]
+    DiskFull,
     /// A file of a backup cannot be read or written.
     #[error("{0}")]
     Backup(String),
@@ -56,9 +59,12 @@ impl StoreError {
     /// Whether the disk of the database is full.
     #[must_use]
     pub fn is_disk_full(&self) -> bool {
-        // SQLITE_FULL, and disk_full of PostgreSQL.
-        let Self::Database(sqlx::Error::Database(error)) = self else { return false };
-        matches!(error.code().as_deref(), Some("13" | "53100"))
+        match self {
+            Self::DiskFull => true,
+            // SQLITE_FULL, and disk_full of PostgreSQL.
+            Self::Database(sqlx::Error::Database(error)) => matches!(error.code().as_deref(), Some("13" | "53100")),
+            _ => false,
+        }
     }
 
     /// Whether an immediate retry may succeed: serialization failure, deadlock or unique violation.

@@ -181,10 +181,12 @@ async fn serve(
             }
         }
         let (committed, statuses) = commit(&pool, dialect, &mut batch).await;
-        let committed = committed.map_err(StoreError::from);
+        let mut committed = committed.map_err(StoreError::from);
         let is_batch_full = matches!(&committed, Err(failure) if failure.is_disk_full());
         if is_batch_full || batch.iter().any(|entry| entry.is_disk_full()) {
             is_disk_full.store(true, Ordering::Relaxed);
+            // SQLite may then roll back the whole transaction, and no savepoint is found any more.
+            committed = committed.map_err(|_| StoreError::DiskFull);
         }
         let mut statuses = statuses.into_iter();
         let mut retried = Vec::with_capacity(MAX_BATCH);
@@ -207,6 +209,9 @@ fn batch_error(error: &StoreError) -> StoreError {
         && error.code().as_deref() == Some("5")
     {
         return StoreError::Busy;
+    }
+    if error.is_disk_full() {
+        return StoreError::DiskFull;
     }
     StoreError::Database(sqlx::Error::Protocol(format!("nothing was committed: {error}")))
 }

@@ -1,10 +1,15 @@
 //! A full disk of the database, and a clock that is set back.
 
 use coordinator_core::{clock::DAY, store::Store as _};
-use protocol::api::{problem::Code, work::Role};
+use futures_util::future::join_all;
+use protocol::api::{path, problem::Code, work::Role};
 use reqwest::{Method, StatusCode};
+use serde_json::json;
 
-use crate::bench::{Bench, CAMPAIGN, play, problem, shard};
+use crate::{
+    bench::{Bench, CAMPAIGN, play, problem, shard},
+    paging::Visitor,
+};
 
 async fn ready(bench: &Bench) -> (StatusCode, String) {
     let ready = bench.request(Method::GET, "/readyz", "").send().await.unwrap();
@@ -32,6 +37,55 @@ async fn a_full_disk_is_not_ready() {
     bench.execute("PRAGMA max_page_count = 1000000".to_owned()).await;
     bench.step().await;
     assert_eq!(ready(&bench).await.0, StatusCode::OK);
+}
+
+/// It is retried later, and reads are answered meanwhile.
+#[tokio::test]
+async fn a_write_on_a_full_disk_names_its_cause() {
+    let bench = Bench::start().await;
+    let token = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&token, "one").await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
+    let form = boss.form("/en/me").await;
+    let report = json!({ "worker": worker, "kind": "other", "version": "1", "detail": "x".repeat(3_900) });
+    let send = || bench.post(path::FAILURES, &token, &report);
+    // The limit is the connection's, which ends with a transaction that fails.
+    let fill = || bench.execute("PRAGMA max_page_count = 1".to_owned());
+    assert_eq!(send().await.status(), StatusCode::NO_CONTENT);
+    let mut refused = 0;
+    for _ in 0..50 {
+        fill().await;
+        // Requests that share a transaction share its error.
+        for answer in join_all([send(), send(), send()]).await {
+            if answer.status() == StatusCode::NO_CONTENT {
+                continue;
+            }
+            assert!(answer.headers().contains_key("retry-after"));
+            let said = problem(answer, Code::DiskFull).await;
+            assert_eq!(said.detail, "the coordinator's disk is full: ask again later");
+            refused += 1;
+        }
+    }
+    assert!(refused >= 25, "{refused}");
+    let message = "x".repeat(20_000);
+    let fields = [("form", form.as_str()), ("action", "block"), ("message", &message)];
+    for (language, says) in [("en", "disk is full: ask again later"), ("zh", "协调器磁盘已满")] {
+        fill().await;
+        let shown = boss.post(&format!("/{language}/admin/workers/{worker}"), &fields).await;
+        assert_eq!(shown.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert!(shown.text.contains(says), "{}", shown.text);
+    }
+    // Authentication records the use of a token now and then, and does without.
+    let grow = "CREATE TRIGGER grow BEFORE UPDATE OF last_used ON tokens BEGIN
+                INSERT INTO settings (name, value) VALUES ('large', hex(zeroblob(1000000))); END";
+    bench.execute(grow.to_owned()).await;
+    bench.clock.advance(DAY);
+    fill().await;
+    let read = bench.request(Method::GET, path::ME, &token).send().await.unwrap();
+    assert_eq!(read.status(), StatusCode::OK);
+    bench.execute("DROP TRIGGER grow; PRAGMA max_page_count = 1000000".to_owned()).await;
+    assert_eq!(bench.number("SELECT COUNT(*) FROM settings WHERE name = 'large'").await, 0, "it had no room");
+    assert_eq!(send().await.status(), StatusCode::NO_CONTENT, "there is room again");
 }
 
 #[tokio::test]

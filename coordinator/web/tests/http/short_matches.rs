@@ -57,10 +57,10 @@ async fn all_pairs_count(kind: JobKind) {
             let page = Visitor::new(&bench).get(&format!("/{language}/matches/{job}")).await.text;
             found.extend(texts.map(|text| page.contains(text)));
         }
-        assert!(found.iter().all(|&is_told| is_told == found[0]), "{found:?}");
+        assert!(found.iter().all(|&is_shown| is_shown == found[0]), "{found:?}");
         found[0]
     };
-    let (mut played, mut was_told) = (Vec::new(), false);
+    let (mut played, mut was_shown) = (Vec::new(), false);
     for nonce in 0..PAIRS {
         bench.clock.advance(1_000);
         bench.step().await;
@@ -74,9 +74,9 @@ async fn all_pairs_count(kind: JobKind) {
         let judged = if kind == JobKind::Match && pairs < PAIRS as usize { pairs / 4 * 4 } else { pairs };
         let found = details().await;
         assert_eq!(found["standing"]["verdict"]["pairs"], judged, "of {pairs} pairs");
-        let is_told = tells_prospects().await;
-        assert_eq!(is_told, kind == JobKind::Match && judged > 0, "an open test tells its prospects: {found}");
-        was_told |= is_told;
+        let is_shown = tells_prospects().await;
+        assert_eq!(is_shown, kind == JobKind::Match && judged > 0, "an open test tells its prospects: {found}");
+        was_shown |= is_shown;
     }
     bench.step().await;
     assert_eq!(played.len(), 2 * PAIRS as usize);
@@ -84,7 +84,7 @@ async fn all_pairs_count(kind: JobKind) {
     assert_eq!((&found["state"], &found["standing"]["pairs"]), (&json!("closed"), &json!(PAIRS)));
     assert_eq!(found["standing"]["verdict"]["counts"], json!(counts(&played)));
     assert_eq!(found["standing"]["verdict"]["decision"], "continue");
-    assert_eq!(was_told, kind == JobKind::Match);
+    assert_eq!(was_shown, kind == JobKind::Match);
     assert!(found["outlook"].is_null() && !tells_prospects().await, "a closed match has none: {found}");
 
     // Its JSON, its page and the chart of promotions have one Elo.

@@ -11,6 +11,7 @@ use crate::{common::lab::Lab, op};
 cases! {
     an_operation_that_fails_leaves_nothing_and_harms_no_other
     an_operation_that_panics_harms_no_other
+    a_full_disk_is_the_error_of_all_that_it_undoes
     a_read_operation_cannot_write
     a_read_operation_sees_one_snapshot
     a_store_can_be_closed_twice
@@ -61,6 +62,29 @@ async fn an_operation_that_panics_harms_no_other(lab: Lab) {
     let (one, bad, three) = tokio::join!(set(&lab, "one"), bad, set(&lab, "three"));
     assert!(one.is_ok() && three.is_ok() && !matches!(bad, Ok(Ok(()))));
     assert_eq!(count(&lab).await, 2);
+}
+
+/// `SQLite` then undoes the whole transaction, with operations that had succeeded.
+async fn a_full_disk_is_the_error_of_all_that_it_undoes(lab: Lab) {
+    if lab.store.dialect() == Dialect::Postgres {
+        return;
+    }
+    lab.execute("PRAGMA max_page_count = 1").await;
+    let large = lab.store.write(|mut c| {
+        Box::pin(async move {
+            let query = "INSERT INTO settings (name, value) VALUES ('large', hex(zeroblob(1000000)))";
+            Ok(sqlx::query(query).execute(c.raw()).await.map(drop)?)
+        })
+    });
+    let (one, large, three) = tokio::join!(set(&lab, "one"), large, set(&lab, "three"));
+    assert!(large.is_err_and(|error| error.is_disk_full()));
+    let small = [one, three];
+    assert_eq!(count(&lab).await, small.iter().filter(|done| done.is_ok()).count() as i64);
+    for error in small.into_iter().filter_map(Result::err) {
+        assert!(error.is_disk_full(), "{error}");
+    }
+    lab.execute("PRAGMA max_page_count = 1000000").await;
+    assert!(set(&lab, "later").await.is_ok());
 }
 
 async fn a_read_operation_cannot_write(lab: Lab) {

@@ -182,6 +182,7 @@ pub fn refusal(language: Language, refusal: &Refusal) -> String {
         Refusal::ChampionChanged => "任务的冠军已更换，请重新查看".to_owned(),
         Refusal::CoordinatorFailed => "协调器出错，原因见其日志".to_owned(),
         Refusal::DatabaseBusy => "数据库繁忙，请稍后再试".to_owned(),
+        Refusal::DiskFull => "协调器磁盘已满，请稍后再试".to_owned(),
         Refusal::ReportSlow => "目前读取需时过长，请稍后再试".to_owned(),
         Refusal::ReportsBusy => "正在读取的页面过多，请稍后再试".to_owned(),
         Refusal::FixedKey { key } => format!("“{key}”不可修改，请新建任务"),
