@@ -17,6 +17,7 @@ use coordinator_core::{
 };
 use serde_json::Value;
 use stats::{Decision, EloEstimate, Rounded};
+use xiangqi::text::counted;
 
 /// Polling interval of the database.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -145,9 +146,9 @@ fn gate(line: &mut String, report: &Value) {
     let bound = |index: usize| verdict["bounds"][index].as_f64().unwrap_or_default();
     let _ = write!(
         line,
-        "candidate {} has played {} pairs against the champion; log-likelihood ratio {:.2} between {:.2} and {:.2}",
+        "candidate {} has played {} against the champion; log-likelihood ratio {:.2} between {:.2} and {:.2}",
         number(report, "/candidates") + 1,
-        number(report, "/gate/standing/pairs"),
+        counted(number(report, "/gate/standing/pairs") as usize, "pair"),
         verdict["llr"].as_f64().unwrap_or_default(),
         bound(0),
         bound(1)
@@ -162,10 +163,11 @@ fn gate(line: &mut String, report: &Value) {
 fn playing(line: &mut String, playing: &Value) {
     let (games, finished) = (number(playing, "/games"), number(playing, "/finished"));
     if games > 0 {
-        let _ = write!(line, "; {games} games are being played");
+        let are = if games == 1 { "is" } else { "are" };
+        let _ = write!(line, "; {} {are} being played", counted(games as usize, "game"));
     }
     if finished > 0 {
-        let _ = write!(line, ", {finished} of them are finished");
+        let _ = write!(line, ", {finished} finished");
     }
 }
 
@@ -211,9 +213,10 @@ mod tests {
         let line = "generation 0: 12 games that count, 1400 of 5000 positions; 40 games are being played";
         assert_eq!(line_of(&report), line, "before the first heartbeat");
         report["selfplay"]["playing"] = json!({ "games": 40, "finished": 7 });
-        let line = "generation 0: 12 games that count, 1400 of 5000 positions; 40 games are being played, 7 of them \
-                    are finished";
+        let line = "generation 0: 12 games that count, 1400 of 5000 positions; 40 games are being played, 7 finished";
         assert_eq!(line_of(&report), line);
+        report["selfplay"]["playing"] = json!({ "games": 1, "finished": 0 });
+        assert!(line_of(&report).ends_with("; 1 game is being played"), "{}", line_of(&report));
         report["phase"] = json!("training");
         report["training"] = json!({ "trainer": null, "progress": null });
         assert_eq!(line_of(&report), "generation 0: candidate 1 waits for a trainer");

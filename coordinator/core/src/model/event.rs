@@ -4,6 +4,7 @@ use std::fmt;
 
 use protocol::api::{problem::Code, work::Role};
 use serde::{Deserialize, Serialize};
+use xiangqi::text::counted;
 
 use super::{
     AccountId, AccountState, CampaignCommand, CampaignId, JobId, Reason, Setting, TokenId, WebhookId, WorkerId,
@@ -310,7 +311,8 @@ impl fmt::Display for Event {
             Self::Dispute { game, .. } => write!(f, "two workers played game {game} differently"),
             Self::Disputed { name, pairs, .. } => write!(f, "{name}: {}", Reason::GateUnproven { pairs: *pairs }),
             Self::GateReversed { name, pairs, .. } => {
-                write!(f, "{name} was rejected, and {pairs} pairs of its gate say now that it is stronger")
+                let pairs = counted(*pairs as usize, "pair");
+                write!(f, "{name} was rejected, but is proved stronger now, in {pairs} of its gate")
             }
             Self::Gating { name, .. } => write!(f, "{name} plays against the champion"),
             Self::Invited { role, .. } => write!(f, "an invitation for a {role}"),
@@ -320,12 +322,12 @@ impl fmt::Display for Event {
             Self::Promoted { name, .. } => write!(f, "{name}: its gate stands again"),
             Self::Promotion { name, generation, .. } => write!(f, "{name} is the champion of generation {generation}"),
             Self::Quarantine { reason, uploads, .. } => {
-                write!(f, "{reason}; {uploads} uploads of the account left the pool")
+                write!(f, "{reason}; {} of the account left the pool", counted(*uploads as usize, "upload"))
             }
             Self::QuarantineLifted { reason, uploads, .. } => {
-                write!(f, "{reason}; {uploads} uploads of the account are back in the pool")
+                write!(f, "{reason}; {} of the account returned to the pool", counted(*uploads as usize, "upload"))
             }
-            Self::Rating { matches, .. } => write!(f, "{matches} matches between its champions"),
+            Self::Rating { matches, .. } => write!(f, "matches between its champions: {matches}"),
             Self::Rejected { job, first, last, detail, .. } => {
                 write!(f, "games {first} to {last} of job {job}: {detail}")
             }
@@ -339,7 +341,8 @@ impl fmt::Display for Event {
                 write!(f, "games from {first} to {last} of job {job} are handed out once more: {attempts} times by now")
             }
             Self::Timed { pairs, clock, .. } => {
-                write!(f, "{pairs} pairs under the clock {clock}; they cannot be proved, and promote no net")
+                let pairs = counted(*pairs as usize, "pair");
+                write!(f, "{pairs} under the clock {clock}: no proof for others, and no promotion")
             }
             Self::TokenCreated { begins, name, role, .. } => write!(f, "token {begins}… ({name}, {role})"),
             Self::TokenRevoked { .. } => f.write_str("revoked"),

@@ -5,6 +5,7 @@ use std::fmt;
 
 use dataset::delivery::Refusal;
 use serde::{Deserialize, Serialize, Serializer};
+use xiangqi::text::counted;
 
 use super::JobId;
 
@@ -53,18 +54,21 @@ impl fmt::Display for Reason {
             Self::Text(text) => f.write_str(text),
             Self::AccountDeleted => f.write_str("the account was deleted"),
             Self::AuditsMissing { games } => {
-                write!(f, "the gate has a verdict; {games} of its games are still to be played again by others")
+                let are = if *games == 1 { "is" } else { "are" };
+                write!(f, "the gate has a verdict; {games} of its games {are} still to be played again by others")
             }
             Self::CampaignStopped => f.write_str("the campaign was stopped"),
             Self::CandidatesRejected { candidates, generation } => {
-                write!(f, "{candidates} candidates of generation {generation} were rejected")
+                let were = if *candidates == 1 { "was" } else { "were" };
+                write!(f, "{} of generation {generation} {were} rejected", counted(*candidates as usize, "candidate"))
             }
             Self::ChampionRolledBack => f.write_str("its champion was rolled back"),
             Self::GameDiffered { game, job } => {
                 write!(f, "game {game} of job {job} came out otherwise when a trusted worker played it")
             }
             Self::GateUnproven { pairs } => {
-                write!(f, "after a quarantine {pairs} pairs of its gate are left in order, and they do not prove it")
+                let pairs = counted(*pairs as usize, "pair");
+                write!(f, "after a quarantine its gate has {pairs} left in order, too few for a proof")
             }
             Self::GivenUp => f.write_str("a maintainer gave it up"),
             Self::InGame { game, ply: Some(ply), text } => write!(f, "game {game} ply {ply}: {text}"),
@@ -158,6 +162,15 @@ mod tests {
             assert!(matches!(reason, Reason::InGame { game: 41, .. }));
         }
         assert_eq!(Reason::from(&Refusal::Truncated), Refusal::Truncated.to_string().as_str().into());
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let rejected = |candidates| Reason::CandidatesRejected { candidates, generation: 2 }.to_string();
+        assert_eq!(rejected(1), "1 candidate of generation 2 was rejected");
+        assert_eq!(rejected(3), "3 candidates of generation 2 were rejected");
+        let missing = |games| Reason::AuditsMissing { games }.to_string();
+        assert!(missing(1).contains("1 of its games is still") && missing(2).contains("2 of its games are still"));
     }
 
     #[test]

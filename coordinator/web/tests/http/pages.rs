@@ -466,6 +466,7 @@ async fn games_being_played_are_shown() {
     for path in ["/en", "/en/campaigns/quick"] {
         let page = Visitor::new(&bench).get(path).await.text;
         assert!(page.contains(&tile("")), "{path}: {page}");
+        assert_eq!(page.contains("<dd>1 <small>1 thread</small></dd>"), path == "/en", "one is singular: {page}");
     }
     let before = bench.number("SELECT MAX(expires) FROM leases").await;
     bench.clock.advance(1_000);

@@ -13,7 +13,7 @@ super::list::words! {
         name_help: "1 to 64 letters, digits, “.”, “_” or “-”.", "1 至 64 个字母、数字、“.”、“_”或“-”。";
         password_help: "At least 10 characters. A few words are good.", "至少 10 个字符，用几个词组合最好。";
         wrong: "Name or password is wrong.", "名称或密码错误。";
-        too_often: "Too many attempts. Try again in {} minutes.", "尝试次数过多，请在 {} 分钟后再试。";
+        too_often: "Too many attempts. Try again in {} {minute|minutes}.", "尝试次数过多，请在 {} 分钟后再试。";
         pending: "The account waits for a maintainer's approval.", "该账号正在等待维护者批准。";
         blocked: "The account is blocked.", "该账号已被停用。";
         no_account: "No account yet?", "还没有账号？";

@@ -23,11 +23,11 @@ super::list::words! {
         notation: "Notation", "记谱法";
         notation_chinese: "Chinese", "中文";
         scores: "Score by move, seen from Red, in pawns", "各步评分（红方视角，以兵为单位）";
-        opening_moves: "{} opening moves", "开局 {} 步";
+        opening_moves: "{} opening {move|moves}", "开局 {} 步";
         verdict: "The arbiter's verdict", "裁判结论";
         ongoing: "The game continues.", "对局继续。";
         ongoing_help: "No rule ends the game in this position.", "此局面下没有任何规则终止对局。";
-        ongoing_counter: "{} plies are counted toward the natural limit.", "自然限着已计 {} 步。";
+        ongoing_counter: "{} {ply is|plies are} counted toward the natural limit.", "自然限着已计 {} 步。";
         red_wins: "Red wins", "红胜";
         black_wins: "Black wins", "黑胜";
         draw: "Draw", "和棋";
@@ -83,7 +83,7 @@ super::list::words! {
         judge_examples: "Worked examples of the rulebook", "规则书例题";
         judge_examples_help: "From the rules of computer xiangqi competitions (2023).", "出自《象棋程序竞赛规则》（2023）。";
         judge_example: "Example {}", "例 {}";
-        judge_surplus: "The game was over then; {} further moves were ignored.", "此时对局已结束，其后 {} 步未予考虑。";
+        judge_surplus: "The game was over then; {} further {move was|moves were} ignored.", "此时对局已结束，其后 {} 步未予考虑。";
         judge_permanent: "The address of this page can be kept: it holds the position and the moves.",
             "本页地址可收藏：其中包含局面与着法。";
         judge_address: "An address that can be kept", "可收藏的地址";
@@ -130,7 +130,7 @@ super::list::words! {
         live_score: "Score", "评分";
         live_score_help: "seen from Red, in pawns", "红方视角，以兵为单位";
         live_variation: "Expected line", "主要变例";
-        live_nodes: "{} nodes", "{} 节点";
+        live_nodes: "{} {node|nodes}", "{} 节点";
         live_limit: "{} a move", "每步 {}";
         live_clock_help: "These games are limited by nodes, not by time. In place of clocks: each side's nodes in the game, and its limit per move.",
             "本局按节点数而非时间限制：原本显示用时之处，为双方本局已搜索的节点数与每步上限。";

@@ -11,16 +11,17 @@ super::list::words! {
         playing_now: "Being played", "正在下";
         playing_finished: "{} finished", "已下完 {}";
         workers_now: "Workers now", "在线工作机";
-        threads: "{} threads", "{} 线程";
+        threads: "{} {thread|threads}", "{} 线程";
+        threads_now: "Threads now", "在线线程";
         games_total: "Games so far", "累计对局";
-        positions_total: "{} positions", "{} 局面";
+        positions_total: "{} {position|positions}", "{} 局面";
         current_net: "Current net", "当前网络";
         plain: "plain evaluation", "基础评估";
         strength: "Strength", "棋力";
         strength_about: "Elo over the campaign's first net: what each promoted net gained in its gate match, added up. The lines are 95 % intervals; the bias of sequential tests is corrected only approximately.",
             "相对任务初始网络的 Elo：各晋级网络在测试中所得之和，竖线为 95% 置信区间；序贯检验的偏差仅作近似处理。";
         strength_none: "Nothing was promoted yet.", "尚无晋级网络。";
-        promoted_earlier: "{} earlier ones are in the JSON", "更早的 {} 个见 JSON";
+        promoted_earlier: "{} earlier {one is|ones are} in the JSON", "更早的 {} 个见 JSON";
         promoted_nets: "promoted nets", "晋级网络";
         last_events: "Last events", "最近动态";
         events_none: "Nothing happened yet.", "暂无动态。";
@@ -62,7 +63,6 @@ super::list::words! {
         stuck_help: "A maintainer decides: look at the last nets and matches, then sign in and press “Resume” here, or run this:",
             "由维护者决定：查看最近的网络与对抗赛，然后登录并点击“继续”，或运行：";
         stuck_why: "The campaign waits for a person: {}", "任务受阻，等待处理：{}";
-        positions_of: "{} positions", "{} 局面";
         commands: "Commands", "操作";
         pause: "Pause", "暂停";
         resume: "Resume", "继续";
@@ -112,7 +112,7 @@ super::list::words! {
         hypotheses: "Hypotheses", "假设";
         games_left: "Games left, about", "预计剩余对局";
         chance: "Chance to pass", "通过概率";
-        at_most: "{} pairs at most", "最多 {} 局对";
+        at_most: "{} {pair|pairs} at most", "最多 {} 局对";
         decided_h1: "stronger", "更强";
         decided_h0: "not stronger", "未证明更强";
         undecided: "undecided", "未定";
@@ -129,9 +129,9 @@ super::list::words! {
         openings_later: "Openings with their results are shown when the match is over and its games are checked.",
             "对抗赛结束且对局复核后，将在此显示各开局及结果。";
         points: "Candidate's points", "候选得分";
-        openings_plies: "{} random plies", "随机 {} 步";
+        openings_plies: "{} random {ply|plies}", "随机 {} 步";
         openings_book: "from the book {}", "取自开局库 {}";
-        openings_filter: "kept if even within {} centipawns", "评估差在 {} 厘兵内";
+        openings_filter: "kept if even within {} {centipawn|centipawns}", "评估差在 {} 厘兵内";
         nodes: "Nodes a move", "每步节点";
         rules: "Rules", "规则";
         los: "Likelihood of superiority", "优势概率";

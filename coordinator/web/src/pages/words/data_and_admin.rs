@@ -5,7 +5,7 @@ super::list::words! {
     DataAndAdmin {
         shards: "Shards", "数据片";
         volume: "Games validated per day", "每日验证对局";
-        volume_about: "The last {} days (UTC).", "最近 {} 天（UTC）。";
+        volume_about: "The last {} {day|days} (UTC).", "最近 {} 天（UTC）。";
         bytes: "Bytes", "字节";
         outcomes: "Outcomes", "胜负";
         reasons: "Why games ended", "终局原因";
