@@ -1,4 +1,4 @@
-//! Matches whose number of pairs is no multiple of the test's batch, from their first lease to their
+//! Matches whose number of pairs is no multiple of the test's batch, from the first lease to the
 //! end.
 
 use coordinator_core::model::JobKind;
