@@ -1,17 +1,16 @@
 //! The command line.
 
 mod configure;
+mod fault;
 mod run;
 mod selftest;
 mod service;
 mod status;
 
-use std::{
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+use fault::{PassingFault, print_error};
 
 /// Plays xiangqi games that train nets, on the cores that you give it, and hands them in.
 ///
@@ -55,8 +54,8 @@ pub fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
-            ExitCode::from(2)
+            print_error(format!("chuhe-worker: {error:#}"));
+            if error.is::<PassingFault>() { ExitCode::FAILURE } else { ExitCode::from(2) }
         }
     }
 }

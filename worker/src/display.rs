@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_first_reason_is_shown_at_once_and_others_at_intervals() {
-        let [one, other] = [Some("No games could be had: it is away."), Some("The server has no games now: none.")];
+        let [one, other] = [Some("No games could be had: it is away."), Some("No games for now: none.")];
         assert_eq!(min_interval(Some(ASKING_REASON), one), Duration::ZERO);
         assert_eq!(min_interval(one, one), REPEAT_INTERVAL);
         assert_eq!(min_interval(Some(ASKING_REASON), Some(ASKING_REASON)), REPEAT_INTERVAL);

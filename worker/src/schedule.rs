@@ -4,7 +4,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc,
-        mpsc::{Receiver, RecvTimeoutError},
+        mpsc::{Receiver, Sender},
     },
     time::Duration,
 };
@@ -18,13 +18,10 @@ use crate::{
     work::{PauseReason, SleepDetector, Work},
 };
 
-/// Interval of checks of hours, battery and the pause file.
-const CHECK_INTERVAL: Duration = Duration::from_secs(2);
-
 /// The owner's limits in time.
 pub(crate) struct Schedule {
-    /// State folder, with the pause file.
-    pub(crate) root: PathBuf,
+    /// The owner has paused the worker.
+    pub(crate) is_paused: bool,
     pub(crate) hours: Hours,
     pub(crate) on_battery: bool,
     /// Folder in which the system describes its power supplies.
@@ -35,20 +32,6 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Runs until the worker has ended. The owner's requests to pause or to resume are obeyed at
-    /// once.
-    pub(crate) fn run(mut self, requests: &Receiver<bool>) {
-        loop {
-            match requests.recv_timeout(self.work.clock().real(CHECK_INTERVAL)) {
-                // If the folder cannot be written, playing fails too and reports it.
-                Ok(pause) => drop(set_paused(&self.root, pause)),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-            self.check();
-        }
-    }
-
     /// Pauses and resumes by pause file, hours and battery.
     pub(crate) fn check(&mut self) {
         let expired = self.sleep.slept().map_or(0, |slept| self.work.wake(slept));
@@ -64,7 +47,7 @@ impl Schedule {
 
     /// Returns why nothing may be played at this time (since 1970), if so.
     fn pause_reason(&self, since_1970: Duration) -> Option<PauseReason> {
-        if is_paused(&self.root) {
+        if self.is_paused {
             Some(PauseReason::Requested)
         } else if !self.hours.allows(since_1970) {
             Some(PauseReason::Hours)
@@ -72,6 +55,31 @@ impl Schedule {
             Some(PauseReason::Battery)
         } else {
             None
+        }
+    }
+}
+
+/// The pause file, which a thread without other duties looks at: its disk may hang.
+pub(crate) struct PauseFile {
+    /// State folder.
+    pub(crate) root: PathBuf,
+    /// Whether it existed at the last look.
+    pub(crate) known: bool,
+    /// The owner's requests, to be written.
+    pub(crate) requests: Receiver<bool>,
+    /// Changes by others.
+    pub(crate) changes: Sender<bool>,
+}
+
+impl PauseFile {
+    /// Writes a request, or tells what others have changed. A request that cannot be written holds
+    /// until the worker ends.
+    pub(crate) fn look(&mut self) {
+        let request = self.requests.try_iter().last();
+        let is_written = request.is_some_and(|pause| set_paused(&self.root, pause).is_ok());
+        let found = request.filter(|_| is_written).unwrap_or_else(|| is_paused(&self.root));
+        if std::mem::replace(&mut self.known, found) != found && request.is_none() {
+            let _ = self.changes.send(found);
         }
     }
 }

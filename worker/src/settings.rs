@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Error, Result, anyhow, bail};
+use anyhow::{Context as _, Error, Result, bail};
 use client::{ServerAddress, Token};
 
 use crate::{hours::Hours, memory};
@@ -44,6 +44,15 @@ pub struct Settings {
     pub leases: Option<u64>,
     /// Configuration file.
     pub config: PathBuf,
+}
+
+/// Server or token are not given.
+#[derive(Debug, thiserror::Error)]
+#[error("no {name} is given: use `--{name}`, CHUHE_{}, {}, or `chuhe-worker configure`",
+    .name.to_uppercase(), .config.display())]
+pub struct MissingSetting {
+    name: &'static str,
+    config: PathBuf,
 }
 
 impl Flags {
@@ -126,11 +135,8 @@ impl Settings {
     /// # Errors
     ///
     /// If one is missing.
-    pub fn access(&self) -> Result<(&ServerAddress, &Token)> {
-        let missing = |what: &str| {
-            let (flag, config) = (what.to_uppercase(), self.config.display());
-            anyhow!("no {what} is given: use `--{what}`, CHUHE_{flag}, {config}, or `chuhe-worker configure`")
-        };
+    pub fn access(&self) -> Result<(&ServerAddress, &Token), MissingSetting> {
+        let missing = |name| MissingSetting { name, config: self.config.clone() };
         Ok((
             self.server.as_ref().ok_or_else(|| missing("server"))?,
             self.token.as_ref().ok_or_else(|| missing("token"))?,

@@ -16,7 +16,12 @@
 
 pub mod successor;
 
-use std::{fs, io, path::Path, time::Duration};
+use std::{
+    fs, io,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result, ensure};
 use client::Client;
@@ -45,6 +50,8 @@ const MAX_TRIAL_STARTS: u32 = 3;
 const FAILED_VERSIONS_FILE: &str = "update-refused";
 /// State of the version on trial.
 const TRIAL_FILE: &str = "update-trial.json";
+/// Held while a running worker changes that file, from one of several threads.
+static TRIAL_LOCK: Mutex<()> = Mutex::new(());
 
 /// Source of updates.
 #[derive(Clone, Debug)]
@@ -165,7 +172,9 @@ pub fn install(root: &Path, program: &Path, new: &Path, from: &str, to: &str) ->
         return Err(error.context(format!("version {to} failed its self-test here and is not taken")));
     }
     let trial = Trial { from: from.to_owned(), to: to.to_owned(), starts: 0 };
+    let lock = lock_trial();
     AtomicFile::replace(root.join(TRIAL_FILE), &serde_json::to_vec(&trial)?)?;
+    drop(lock);
     successor::replace(program, new).with_context(|| program.display().to_string())
 }
 
@@ -223,6 +232,10 @@ pub fn is_on_trial(root: &Path, running: &str) -> bool {
     trial_of(root, running).is_some()
 }
 
+fn lock_trial() -> MutexGuard<'static, ()> {
+    TRIAL_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn trial_of(root: &Path, running: &str) -> Option<Trial> {
     let bytes = fs::read(root.join(TRIAL_FILE)).ok()?;
     serde_json::from_slice(&bytes).ok().filter(|trial: &Trial| trial.to == running)
@@ -230,6 +243,7 @@ fn trial_of(root: &Path, running: &str) -> Option<Trial> {
 
 /// Resets the trial's count after an orderly end: that start has not failed.
 pub fn reset_starts(root: &Path, running: &str) {
+    let _lock = lock_trial();
     let trial = trial_of(root, running).map(|trial| serde_json::to_vec(&Trial { starts: 0, ..trial }));
     if let Some(Ok(trial)) = trial {
         // If this fails, the start counts; others remain.
@@ -241,6 +255,7 @@ pub fn reset_starts(root: &Path, running: &str) {
 ///
 /// A trial of another version, which has yet to start, stays.
 pub fn confirm(root: &Path, running: &str) {
+    let _lock = lock_trial();
     if trial_of(root, running).is_some() {
         // If this fails, the next start repeats it.
         let _ = remove(&root.join(TRIAL_FILE));

@@ -12,6 +12,7 @@ use common::{
     digest_of, header,
     in_process::Worker,
     process::{Process, log_of},
+    wait_until,
 };
 use engine::Evaluation;
 use protocol::api::problem::{Code, Problem};
@@ -63,9 +64,7 @@ fn every_game_is_accepted_once_despite_all_faults_at_once() {
     // now.
     let asked = coordinator.state().asked;
     let worker = Process::start(&proxy.url(), state.path(), &[]);
-    while coordinator.state().asked == asked {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until(|| coordinator.state().asked > asked);
     coordinator.wait_for(120);
     worker.signal("INT");
     assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
@@ -97,13 +96,10 @@ fn six_hours_without_a_server_lose_nothing() {
     coordinator.state().refuse = None;
     coordinator.start();
     // Not at once: the backoff is in minutes by now.
-    for _ in 0..600 {
-        if coordinator.state().accepted.len() == 160 {
-            break;
-        }
+    wait_until(|| {
         clock.jump(Duration::from_secs(20));
-        std::thread::sleep(Duration::from_millis(100));
-    }
+        coordinator.state().accepted.len() == 160
+    });
     worker.finish();
     coordinator.check(digest_of(&header(500), Evaluation::Plain, None, 160));
 }

@@ -22,8 +22,9 @@ use common::{
     coordinator::{Coordinator, reject_uploads},
     digest_of, header,
     in_process::Worker,
-    process::{Process, log_of},
-    state_folder::{count, leases},
+    process::leave_results,
+    state_folder::leases,
+    wait_until,
 };
 use dataset::Digest;
 use engine::Evaluation;
@@ -31,7 +32,7 @@ use protocol::api::problem::{Code, Problem};
 use testkit::{FastClock, Gate};
 use worker::{
     control::ControlCommand,
-    spool::{Disk, Record, State},
+    spool::{Disk, Record},
     state::Folder,
 };
 
@@ -61,27 +62,6 @@ impl Disk for FaultyDisk {
     }
 }
 
-/// Leaves closed leases of all games in the spool; returns their files. A process plays them, so
-/// that none of its threads is left.
-fn leave_results(coordinator: &Coordinator, state: &Path) -> Vec<PathBuf> {
-    coordinator.state().refuse = Some(reject_uploads);
-    let results = {
-        let state = coordinator.state();
-        state.games / state.games_a_lease
-    };
-    let worker = Process::start(&coordinator.url(), state, &[]);
-    while count(state, State::Closed) < results as usize {
-        thread::sleep(Duration::from_millis(10));
-    }
-    worker.signal("TERM");
-    assert_eq!(worker.end(), Some(0), "{}", log_of(state));
-    coordinator.state().refuse = None;
-    let mut files: Vec<_> = leases(state).into_iter().map(|(path, _)| path).collect();
-    files.sort();
-    assert_eq!(files.len(), count(state, State::Closed));
-    files
-}
-
 /// Returns the places of a file's records, with their ends.
 fn records(bytes: &[u8]) -> Vec<(Record, usize, usize)> {
     let (mut rest, mut found) = (bytes, Vec::new());
@@ -96,7 +76,7 @@ fn records(bytes: &[u8]) -> Vec<(Record, usize, usize)> {
 fn a_changed_bit_costs_one_game() {
     let coordinator = Coordinator::new(header(200), 12, 12);
     let state = tempfile::tempdir().unwrap();
-    let files = leave_results(&coordinator, state.path());
+    let files = leave_results(&coordinator, &coordinator.url(), state.path());
     let mut bytes = fs::read(&files[0]).unwrap();
     let all = records(&bytes);
     let (_, start, end) = all.iter().filter(|(record, ..)| matches!(record, Record::Game(..))).nth(3).unwrap();
@@ -116,7 +96,7 @@ fn a_changed_bit_costs_one_game() {
 fn a_result_that_the_disk_has_changed_is_not_sent() {
     let coordinator = Coordinator::new(header(200), 8, 8);
     let state = tempfile::tempdir().unwrap();
-    let files = leave_results(&coordinator, state.path());
+    let files = leave_results(&coordinator, &coordinator.url(), state.path());
     let mut bytes = fs::read(&files[0]).unwrap();
     let (.., end) = records(&bytes).into_iter().find(|(record, ..)| matches!(record, Record::Lease(_))).unwrap();
     bytes[end - 9] ^= 1;
@@ -140,7 +120,7 @@ fn record_of(rest: &[u8]) -> Vec<u8> {
 fn records_of_another_version_are_left_alone() {
     let coordinator = Coordinator::new(header(200), 12, 6);
     let state = tempfile::tempdir().unwrap();
-    let files = leave_results(&coordinator, state.path());
+    let files = leave_results(&coordinator, &coordinator.url(), state.path());
     let sound: Vec<_> = files.iter().map(|file| fs::read(file).unwrap()).collect();
     // A record of an unknown kind, and a lease with an unknown field.
     let kind = [&sound[0][..], &record_of(b"Xsomething new")].concat();
@@ -175,18 +155,12 @@ fn records_of_another_version_are_left_alone() {
 fn a_full_disk_does_not_stop_the_delivery() {
     let coordinator = Coordinator::new(header(200), 12, 4);
     let state = tempfile::tempdir().unwrap();
-    leave_results(&coordinator, state.path());
+    leave_results(&coordinator, &coordinator.url(), state.path());
     let disk = Arc::new(FaultyDisk::default());
     disk.writes.store(true, Relaxed);
     let worker = Worker::start_on(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)), disk);
     coordinator.wait_for(12);
-    for round in 0.. {
-        if leases(state.path()).is_empty() {
-            break;
-        }
-        assert!(round < 6000, "accepted leases are not removed");
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_until(|| leases(state.path()).is_empty());
     worker.stop();
     assert_eq!(coordinator.state().duplicates, 0, "a shard was sent again");
 }
@@ -196,7 +170,7 @@ fn a_full_disk_does_not_stop_the_delivery() {
 fn with_waiting_results() -> (Coordinator, tempfile::TempDir, Worker, PathBuf) {
     let coordinator = Coordinator::new(header(200), 12, 4);
     let state = tempfile::tempdir().unwrap();
-    let mut files = leave_results(&coordinator, state.path());
+    let mut files = leave_results(&coordinator, &coordinator.url(), state.path());
     coordinator.state().refuse = Some(reject_uploads);
     let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)));
     worker.said.wait_for(|snapshot| snapshot.outbox == 3);
@@ -205,9 +179,11 @@ fn with_waiting_results() -> (Coordinator, tempfile::TempDir, Worker, PathBuf) {
 
 #[test]
 fn an_unreadable_lease_blocks_no_other() {
-    let (coordinator, _state, worker, first) = with_waiting_results();
-    fs::remove_file(&first).unwrap();
-    fs::create_dir(&first).unwrap();
+    let (coordinator, state, worker, first) = with_waiting_results();
+    // At once: a lease that is missing is not waited for.
+    let folder = state.path().join("folder");
+    std::os::unix::fs::symlink(state.path(), &folder).unwrap();
+    fs::rename(&folder, &first).unwrap();
     coordinator.state().refuse = None;
     coordinator.wait_for(8);
     let path = first.to_str().unwrap();

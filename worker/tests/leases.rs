@@ -13,6 +13,7 @@ use common::{
     digest_of, header,
     in_process::Worker,
     state_folder::{count, leases},
+    wait_until,
 };
 use dataset::{Header, Opponent};
 use engine::Evaluation;
@@ -348,7 +349,8 @@ fn time_of_day(seconds: u64) -> String {
 fn a_worker_releases_its_games_when_its_hours_end() {
     let coordinator = Coordinator::new(header(6000), 40, 40);
     let state = tempfile::tempdir().unwrap();
-    let clock = Arc::new(JumpingClock::default());
+    let clock = Arc::new(JumpingClock::still());
+    clock.jump(Duration::from_hours(1000));
     let now = client::Clock::since_1970(&*clock).as_secs();
     let hours = format!("{}-{}", time_of_day(now - 60), time_of_day(now + 300));
     let worker = Worker::start_with(&coordinator.url(), state.path(), clock.clone(), |settings| {
@@ -453,14 +455,4 @@ fn leases_that_arrive_during_the_shutdown_are_released() {
         let state = coordinator.state();
         assert_eq!(state.faults, [""; 0]);
     }
-}
-
-fn wait_until(done: impl Fn() -> bool) {
-    for _ in 0..20_000 {
-        if done() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    panic!("it does not happen");
 }

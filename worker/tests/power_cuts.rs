@@ -14,6 +14,7 @@ use common::{
     digest_of, header,
     process::{Process, log_of},
     state_folder::{finished, leases},
+    wait_until,
 };
 use engine::Evaluation;
 use worker::spool::Record;
@@ -56,9 +57,7 @@ fn every_finished_game_is_accepted_once_despite_kills_and_cuts() {
             0 => finished() > before || finished() as u64 == games,
             _ => coordinator.state().asked > asked || !leases(state.path()).is_empty(),
         };
-        while !is_at_it() {
-            thread::sleep(Duration::from_millis(10));
-        }
+        wait_until(is_at_it);
         thread::sleep(rng.duration_between(Duration::from_millis(20), Duration::from_millis(1200)));
         worker.signal("KILL");
         drop(worker);
@@ -67,9 +66,7 @@ fn every_finished_game_is_accepted_once_despite_kills_and_cuts() {
     assert!(lost > 0, "no byte was ever lost");
     let asked = coordinator.state().asked;
     let worker = Process::start(&coordinator.url(), state.path(), &[]);
-    while coordinator.state().asked == asked {
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_until(|| coordinator.state().asked > asked);
     coordinator.wait_for(games);
     worker.signal("TERM");
     assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));

@@ -16,15 +16,22 @@ use std::{
 use common::{
     coordinator::Coordinator,
     digest_of, header,
+    in_process::Worker,
     process::{PROGRAM, Process, log_of},
     state_folder::count,
+    wait_until,
 };
 use dataset::{Digest, Header, Opponent};
 use engine::Evaluation;
 use nnue::{Kernel, Net, Parameters, architecture::Sizes};
-use testkit::proxy::{self, Fault};
+use testkit::{
+    JumpingClock,
+    proxy::{self, Fault},
+};
 use worker::{
+    control::ControlCommand,
     spool::State,
+    state::Folder,
     status::{Doing, Snapshot},
 };
 
@@ -270,8 +277,8 @@ fn a_hangup_stops_the_worker_unless_it_was_ignored_at_the_start() {
     }
 }
 
-/// A silent server is waited for, until the second stop request.
-#[cfg(unix)]
+/// A silent server is waited for, until the second stop request. The clock stands still, so no
+/// timeout ends the shutdown before.
 #[test]
 fn a_worker_that_is_stopped_twice_does_not_wait_for_the_server() {
     let coordinator = Coordinator::new(header(300), 4000, 200);
@@ -282,17 +289,26 @@ fn a_worker_that_is_stopped_twice_does_not_wait_for_the_server() {
     };
     let proxy = proxy::start(coordinator.socket(), fault).unwrap();
     let state = tempfile::tempdir().unwrap();
-    let worker = Process::start(&proxy.url(), state.path(), &[]);
-    wait_until(|| coordinator.state().asked >= 1);
-    thread::sleep(Duration::from_millis(300));
+    let worker = Worker::start(&proxy.url(), state.path(), Arc::new(JumpingClock::still()));
+    worker.said.wait_for(|snapshot| snapshot.games > 0);
     silent.store(true, Relaxed);
-    worker.signal("TERM");
+    worker.control.add(ControlCommand::Stop);
     // All leases are closed.
     wait_until(|| count(state.path(), State::Open) == 0 && count(state.path(), State::Closed) > 0);
-    worker.signal("TERM");
-    assert_eq!(worker.end(), Some(0));
-    let log = log_of(state.path());
-    assert!(log.contains("The server is not waited for.") && log.contains(" on disk, and "), "{log}");
+    let said = worker.stop();
+    assert!(said.contains("The server is not waited for.") && said.contains(" on disk, and "), "{said}");
+}
+
+/// A service manager starts a worker again after a fault that may pass.
+#[test]
+fn a_fault_that_may_pass_is_no_bad_input() {
+    let coordinator = Coordinator::new(header(300), 40, 8);
+    let state = tempfile::tempdir().unwrap();
+    let lock = Folder::lock(state.path()).unwrap();
+    let worker = Process::start(&coordinator.url(), state.path(), &[]);
+    assert_eq!(worker.end(), Some(1), "{}", log_of(state.path()));
+    assert!(log_of(state.path()).contains("another worker runs with this folder"), "{}", log_of(state.path()));
+    drop(lock);
 }
 
 #[test]
@@ -304,14 +320,4 @@ fn a_wrong_token_is_its_owners_to_mend() {
     let log = log_of(state.path());
     let said = ": the token is not known here. `chuhe-worker configure` takes another token.\n";
     assert!(log.contains("chuhe-worker: Asking whose token it is (") && log.ends_with(said), "{log}");
-}
-
-fn wait_until(done: impl Fn() -> bool) {
-    for _ in 0..20_000 {
-        if done() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    panic!("it does not happen");
 }

@@ -17,10 +17,12 @@ use std::{
 };
 
 use common::{
-    coordinator::Coordinator,
+    clock,
+    coordinator::{Coordinator, reject_uploads},
     header,
     in_process::Worker,
     process::{PROGRAM, Process, log_of},
+    state_folder::leases,
 };
 use testkit::{
     JumpingClock,
@@ -28,7 +30,7 @@ use testkit::{
 };
 use worker::{
     control::ControlCommand,
-    status::Doing,
+    status::{Doing, Snapshot},
     supervisor::End,
     update::{Source, Start, confirm, count_start, install, is_on_trial, reset_starts, roll_back, verify_release},
 };
@@ -297,6 +299,48 @@ fn a_successor_is_confirmed_by_the_first_acknowledged_result() {
     worker.signal("TERM");
     assert_eq!(worker.end(), Some(0), "{}", log_of(&trial.state));
     assert!(trial.old().is_none());
+}
+
+/// Neither the results of an earlier version nor games alone prove a version.
+#[test]
+fn a_successor_is_not_confirmed_by_results_of_the_old_version() {
+    let coordinator = Coordinator::new(header(200), 4, 4);
+    let earlier = tempfile::tempdir().unwrap();
+    coordinator.state().refuse = Some(reject_uploads);
+    let worker = Worker::start(&coordinator.url(), earlier.path(), clock());
+    worker.said.wait_for(|snapshot| snapshot.games == 4);
+    worker.stop();
+    let trial = on_trial(0);
+    fs::create_dir(trial.state.join("spool")).unwrap();
+    for (path, _) in leases(earlier.path()) {
+        fs::copy(&path, trial.state.join("spool").join(path.file_name().unwrap())).unwrap();
+    }
+    coordinator.state().games = 8;
+    // Only the result of the old version is accepted.
+    coordinator.state().refuse =
+        Some(|request| if request.path.contains("/lease-0/") { None } else { reject_uploads(request) });
+    let worker = Process::start_by(Command::new(&trial.program), &coordinator.url(), &trial.state, &[]);
+    let shown = |snapshot: Snapshot| snapshot.games == 4 && snapshot.games_accepted == 4;
+    wait_until(&trial.state, || Snapshot::read(&trial.state).is_some_and(shown));
+    // A confirmation would be on its way.
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(trial.is_running());
+    worker.signal("TERM");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(&trial.state));
+}
+
+/// A missing token is its owner's to mend, and the version on trial stays.
+#[test]
+fn a_successor_without_a_token_is_not_rolled_back() {
+    let trial = on_trial(0);
+    for _ in 0..5 {
+        let mut command = Command::new(&trial.program);
+        command.args(["run", "--server", "localhost"]).env("CHUHE_CONFIG", trial.state.join("none.toml"));
+        let output = command.env("CHUHE_STATE", &trial.state).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("no token is given"), "{said}");
+        assert!(trial.old().is_none() && trial.is_running());
+    }
 }
 
 fn wait_until(state: &Path, done: impl Fn() -> bool) {

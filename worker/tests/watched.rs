@@ -4,7 +4,13 @@
 
 mod common;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use common::{clock, coordinator::Coordinator, digest_of, header, in_process::Worker};
 use dataset::{Header, Opponent};
@@ -75,4 +81,27 @@ fn games_do_not_depend_on_the_live_view() {
         coordinator.check(digest_of(&terms, Evaluation::Plain, Some(Evaluation::Plain), 16));
         assert!(coordinator.state().shown.is_empty());
     }
+}
+
+/// After a declined update no game of the lease is shown, though another lease is declined later.
+#[test]
+fn a_declined_lease_is_not_shown_again() {
+    static DECLINED: AtomicUsize = AtomicUsize::new(0);
+    let terms = header(2000);
+    let coordinator = Coordinator::new(terms.clone(), 24, 12);
+    coordinator.state().watched = true;
+    coordinator.state().refuse = Some(|request| {
+        request.path.ends_with("/live").then(|| {
+            DECLINED.fetch_add(1, Relaxed);
+            Problem::new(Code::Conflict, "no account watches these games")
+        })
+    });
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(200)));
+    coordinator.wait_for(24);
+    worker.finish();
+    let declined = DECLINED.load(Relaxed);
+    // A lease that is done cannot be marked: the end of its last game may be shown.
+    assert!((1..=4).contains(&declined), "{declined} updates of two leases were declined");
+    coordinator.check(digest_of(&terms, Evaluation::Plain, None, 24));
 }

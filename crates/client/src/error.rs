@@ -58,7 +58,16 @@ impl Error {
         }
     }
 
-    /// The delay that the server context for.
+    /// The name of the coordinator's refusal, if it has one.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&str> {
+        match self {
+            Self::Rejected { problem, .. } => problem.parameters.get("refusal")?.as_str(),
+            _ => None,
+        }
+    }
+
+    /// The delay that the server asks for.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {

@@ -38,14 +38,26 @@ impl Clock for FastClock {
     }
 }
 
-/// A clock that runs normally, and jumps ahead on demand.
-#[derive(Debug, Default)]
+/// A clock that runs normally or stands still, and jumps ahead on demand.
+#[derive(Debug)]
 pub struct JumpingClock {
-    clock: SystemClock,
+    clock: Option<SystemClock>,
     jumped: Mutex<Duration>,
 }
 
+impl Default for JumpingClock {
+    fn default() -> Self {
+        Self { clock: Some(SystemClock::default()), jumped: Mutex::default() }
+    }
+}
+
 impl JumpingClock {
+    /// A clock that stands still between jumps, so that nothing depends on a machine's speed.
+    #[must_use]
+    pub fn still() -> Self {
+        Self { clock: None, jumped: Mutex::default() }
+    }
+
     /// Advances the clock at once. Waiting code notices within some hundredths of a second.
     pub fn jump(&self, time: Duration) {
         *self.jumped.lock().unwrap_or_else(PoisonError::into_inner) += time;
@@ -58,11 +70,11 @@ impl JumpingClock {
 
 impl Clock for JumpingClock {
     fn now(&self) -> Duration {
-        self.clock.now() + self.jumped()
+        self.clock.map_or(Duration::ZERO, |clock| clock.now()) + self.jumped()
     }
 
     fn since_1970(&self) -> Duration {
-        self.clock.since_1970() + self.jumped()
+        self.clock.map_or(Duration::ZERO, |clock| clock.since_1970()) + self.jumped()
     }
 
     fn real(&self, time: Duration) -> Duration {

@@ -13,14 +13,17 @@ use client::{Client, Clock, Settings as ClientSettings, SystemClock};
 use nnue::Kernel;
 use protocol::api::{problem::Code, work::Machine};
 
-use super::configure;
+use super::{
+    configure,
+    fault::{passing, print_error},
+};
 use crate::{
     control::{Control, install_signal_handlers},
     display, power,
     priority::YieldingSession,
     selftest,
     sentence::sentence,
-    settings::{Flags, Settings},
+    settings::{Flags, MissingSetting, Settings},
     spool::{Spool, SystemDisk},
     state::Folder,
     status::Screen,
@@ -54,23 +57,31 @@ impl Arguments {
         if self.print_config {
             let settings = Settings::new(&self.flags)?;
             write!(out, "{}", settings.to_text())?;
-            return settings.access().map(|_| ExitCode::SUCCESS);
+            settings.access()?;
+            return Ok(ExitCode::SUCCESS);
         }
         let root = self.flags.state_path()?;
-        let program = std::env::current_exe().context("this program's own file")?;
+        let program = std::env::current_exe().context("this program's own file").map_err(passing)?;
         // A start on trial is counted first: this version may fail to read what the old one could.
         let is_on_trial = update::is_on_trial(&root, VERSION);
         let mut folder = None;
         if is_on_trial {
-            folder = Some(Folder::lock(&root)?);
-            if update::count_start(&root, &program, VERSION)? == update::Start::RolledBack {
+            folder = Some(Folder::lock(&root).map_err(passing)?);
+            if update::count_start(&root, &program, VERSION).map_err(passing)? == update::Start::RolledBack {
                 drop(folder);
                 return exec_program(&program);
             }
         }
         let (ready, tested) = match self.prepare(folder, out) {
-            Err(error) if is_on_trial => return fail_trial(&root, &program, &error),
-            prepared => prepared?,
+            Err(error) if is_on_trial && !error.is::<MissingSetting>() => {
+                return fail_trial(&root, &program, &error);
+            }
+            Err(error) => {
+                // That is no fault of a version on trial.
+                update::reset_starts(&root, VERSION);
+                return Err(error);
+            }
+            Ok(prepared) => prepared,
         };
         match tested {
             Ok(bench_signature) => {
@@ -84,7 +95,7 @@ impl Arguments {
                 drop(ready);
                 fail_trial(&root, &program, &error)
             }
-            Err(error) => Ok(selftest_failed(&Client::new(ready.client)?, &error)),
+            Err(error) => Ok(selftest_failed(&Client::new(ready.client).map_err(passing)?, &error)),
         }
     }
 
@@ -96,12 +107,17 @@ impl Arguments {
         #[cfg(unix)]
         let _ = rustix::process::setpriority_process(None, crate::priority::LOWEST_PRIORITY);
         let is_on_trial = folder.is_some();
-        let folder = folder.map_or_else(|| Folder::lock(&settings.state), Ok)?;
+        let folder = folder.map_or_else(|| Folder::lock(&settings.state).map_err(passing), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let (server, token) = settings.access()?;
         let mut client = ClientSettings::new(server.clone(), Some(token.clone()), Arc::clone(&clock));
         client.program = "chuhe-worker";
-        let mut ready = Ready { settings, kernel, folder, client, screen: display::screen(clock) };
+        let mut screen = display::screen(clock);
+        if !is_on_trial {
+            // A server that is away takes half a minute.
+            screen.line(&format!("Asking {server} whose token this is."));
+        }
+        let mut ready = Ready { settings, kernel, folder, client, screen };
         // A wrong address or token is reported before the self-test, which takes a while.
         let mut problem = if is_on_trial { None } else { ready.check_token()? };
         let Ready { folder, screen, .. } = &mut ready;
@@ -115,8 +131,11 @@ impl Arguments {
     }
 
     fn settings(&self, out: &mut impl Write) -> Result<Settings> {
-        let complete =
-            || Settings::new(&self.flags).and_then(|settings| settings.access().map(drop).map(|()| settings));
+        let complete = || {
+            let settings = Settings::new(&self.flags)?;
+            settings.access()?;
+            anyhow::Ok(settings)
+        };
         let error = match complete() {
             Ok(settings) => return Ok(settings),
             Err(error) => error,
@@ -143,7 +162,8 @@ impl Ready {
     /// Asks the server whose token it is. Only the owner can mend a wrong token. Other errors may
     /// be transient: they are returned as a sentence.
     fn check_token(&self) -> Result<Option<String>> {
-        let Err(error) = Client::new(self.client.clone())?.me() else { return Ok(None) };
+        let client = Client::new(self.client.clone()).map_err(passing)?;
+        let Err(error) = client.me() else { return Ok(None) };
         let problem = sentence(error.to_string());
         if matches!(error.code(), Some(Code::BadToken | Code::NoToken)) {
             update::reset_starts(self.folder.root(), VERSION);
@@ -163,7 +183,7 @@ impl Ready {
         }
         // Until here an interrupt ends the process, even if the disk hangs: nothing has begun.
         let control = Arc::new(Control::default());
-        install_signal_handlers(Arc::clone(&control)).context("signals")?;
+        install_signal_handlers(Arc::clone(&control)).context("signals").map_err(passing)?;
         let yielding = YieldingSession::begin();
         let machine = Machine {
             name: settings.name.clone(),
@@ -205,22 +225,21 @@ impl Ready {
 
 /// Says why the worker cannot continue.
 fn failed(error: &anyhow::Error) -> ExitCode {
-    let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
+    print_error(format!("chuhe-worker: {error:#}"));
     ExitCode::FAILURE
 }
 
 /// Rolls back to the old version: the one on trial cannot start.
 fn fail_trial(root: &Path, program: &Path, error: &anyhow::Error) -> Result<ExitCode> {
-    let message = sentence(format!("This version fails here, and the old one takes over: {error:#}"));
-    let _ = writeln!(io::stderr(), "{message}");
-    update::roll_back(root, program, VERSION)?;
+    print_error(sentence(format!("This version fails here, and the old one takes over: {error:#}")));
+    update::roll_back(root, program, VERSION).map_err(passing)?;
     exec_program(program)
 }
 
 /// Replaces this process by the program that now has its name. Where that is impossible, a service
 /// or the owner restarts it.
 fn exec_program(program: &Path) -> Result<ExitCode> {
-    anyhow::bail!("{}: {}", program.display(), update::successor::exec(program))
+    Err(passing(anyhow::anyhow!("{}: {}", program.display(), update::successor::exec(program))))
 }
 
 /// Reports the failed self-test to the server; this machine plays nothing.
@@ -229,6 +248,6 @@ fn selftest_failed(client: &Client, error: &anyhow::Error) -> ExitCode {
     let detail = format!("{error:#}");
     let version = VERSION.to_owned();
     let _ = client.report(&Failure { worker: None, kind: FailureKind::SelfTest, version, detail });
-    let _ = writeln!(io::stderr(), "chuhe-worker: the self-test failed, so nothing is played: {error:#}");
+    print_error(format!("chuhe-worker: the self-test failed, so nothing is played: {error:#}"));
     ExitCode::FAILURE
 }

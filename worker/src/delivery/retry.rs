@@ -7,6 +7,9 @@ use protocol::api::problem::Code;
 
 /// Bytes may be damaged in transit, so such rejections are retried; this bounds the attempts.
 const MAX_ATTEMPTS: u32 = 5;
+/// Attempts of a submission that is forbidden, an hour apart: the owner or the server's maintainers
+/// may mend that within a day.
+const MAX_FORBIDDEN_ATTEMPTS: u32 = 24;
 
 /// Decision after a failed submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +22,7 @@ pub(super) enum RetryDecision {
     Reject,
 }
 
-/// Decides on an error. `attempts` counts the rejections that damage in transit may explain.
+/// Decides on an error. `attempts` counts the rejections whose number is bounded.
 pub(super) fn retry_decision(error: &Error, attempts: &mut u32) -> RetryDecision {
     let Error::Rejected { problem, .. } = error else {
         // A proxy's response or none at all.
@@ -27,15 +30,14 @@ pub(super) fn retry_decision(error: &Error, attempts: &mut u32) -> RetryDecision
     };
     let decision = |attempts| classify(problem.code, problem.status, attempts);
     let made = decision(*attempts);
-    *attempts += u32::from(made != decision(MAX_ATTEMPTS));
+    *attempts += u32::from(made != decision(MAX_FORBIDDEN_ATTEMPTS));
     made
 }
 
 fn classify(code: Code, status: u16, attempts: u32) -> RetryDecision {
     let maybe_damaged = match code {
-        Code::BadToken | Code::NoToken | Code::Blocked | Code::Forbidden | Code::TooOld => {
-            return RetryDecision::NeedsOperator;
-        }
+        Code::BadToken | Code::NoToken | Code::Blocked | Code::TooOld => return RetryDecision::NeedsOperator,
+        Code::Forbidden if attempts + 1 < MAX_FORBIDDEN_ATTEMPTS => return RetryDecision::NeedsOperator,
         _ if matches!(status, 408 | 429 | 500..) => return RetryDecision::Retry,
         Code::BadRequest
         | Code::BadHash
@@ -59,9 +61,9 @@ pub(crate) struct Duty {
 }
 
 impl Duty {
-    /// A duty without failures: backoff from two seconds to half an hour.
-    pub(crate) fn new(rng: JitterRng) -> Self {
-        Self { backoff: Backoff::new(Duration::from_secs(2), Duration::from_mins(30), rng), next_attempt: None }
+    /// A duty without failures: backoff from two seconds to a maximum.
+    pub(crate) fn new(max: Duration, rng: JitterRng) -> Self {
+        Self { backoff: Backoff::new(Duration::from_secs(2), max, rng), next_attempt: None }
     }
 
     /// Records a success.
@@ -95,7 +97,7 @@ mod tests {
     /// Every problem code has its decision, and no retry is endless.
     #[test]
     fn every_rejection_ends_or_reaches_the_operator() {
-        let operator = ["no_token", "bad_token", "forbidden", "blocked", "too_old"];
+        let operator = ["no_token", "bad_token", "blocked", "too_old"];
         let retried = ["timeout", "too_many", "quota", "internal", "busy", "stopping", "disk_full"];
         let in_transit = [
             "bad_request",
@@ -110,16 +112,25 @@ mod tests {
         for &code in Code::ALL {
             let expected = match code.name() {
                 name if operator.contains(&name) => [RetryDecision::NeedsOperator; 2],
+                "forbidden" => [RetryDecision::NeedsOperator, RetryDecision::Reject],
                 name if retried.contains(&name) => [RetryDecision::Retry; 2],
                 name if in_transit.contains(&name) => [RetryDecision::Retry, RetryDecision::Reject],
                 _ => [RetryDecision::Reject; 2],
             };
             let problem = Problem::new(code, "");
             assert_eq!(
-                [0, MAX_ATTEMPTS - 1].map(|attempts| classify(code, problem.status, attempts)),
+                [0, MAX_FORBIDDEN_ATTEMPTS - 1].map(|attempts| classify(code, problem.status, attempts)),
                 expected,
                 "{code}"
             );
+        }
+    }
+
+    #[test]
+    fn the_attempts_of_a_rejection_are_counted_to_its_own_bound() {
+        for (code, max) in [(Code::Corrupt, MAX_ATTEMPTS), (Code::Forbidden, MAX_FORBIDDEN_ATTEMPTS)] {
+            let classify = |attempts| classify(code, code.status(), attempts) == RetryDecision::Reject;
+            assert_eq!((0..100).find(|attempts| classify(*attempts)), Some(max - 1), "{code}");
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::report::Reporter;
 
 /// Sleep without pending work; new results wake the sender.
 const IDLE_INTERVAL: Duration = Duration::from_secs(20);
+const MAX_BACKOFF: Duration = Duration::from_mins(30);
 
 /// Submits closed leases.
 pub(crate) struct Sender {
@@ -22,13 +23,16 @@ pub(crate) struct Sender {
     rng: JitterRng,
     /// Backoff after failures that concern all leases.
     server: Duty,
+    /// The last lease whose failure concerned all: another one is tried first.
+    blamed: String,
     /// Leases that alone failed, each with its backoff and the reason.
     failed: BTreeMap<String, (Duty, String)>,
 }
 
 impl Sender {
     pub(crate) fn new(delivery: Arc<Delivery>, reporter: Arc<Reporter>, submitter: Submitter, rng: JitterRng) -> Self {
-        Self { delivery, reporter, submitter, server: Duty::new(rng.clone()), rng, failed: BTreeMap::new() }
+        let server = Duty::new(MAX_BACKOFF, rng.clone());
+        Self { delivery, reporter, submitter, server, blamed: String::new(), rng, failed: BTreeMap::new() }
     }
 
     /// Runs until the worker has ended. The supervisor waits for it under a timeout only.
@@ -64,7 +68,9 @@ impl Sender {
         let monitor = self.delivery.monitor();
         let now = || monitor.clock().now();
         let (mut server_error, mut has_failed) = (None, false);
-        for name in self.delivery.read(|state| state.waiting.clone()) {
+        let mut names: Vec<_> = self.delivery.read(|state| state.waiting.iter().cloned().collect());
+        names.sort_by_key(|name| *name <= self.blamed);
+        for name in names {
             if !is_flush && self.failed.get(&name).is_some_and(|(duty, _)| !duty.is_due(now())) {
                 continue;
             }
@@ -76,10 +82,11 @@ impl Sender {
             has_failed = true;
             if !failure.is_alone {
                 server_error = Some(failure);
+                self.blamed = name;
                 break;
             }
             let rng = JitterRng::new(self.rng.next_u64());
-            let (duty, why) = self.failed.entry(name).or_insert_with(|| (Duty::new(rng), String::new()));
+            let (duty, why) = self.failed.entry(name).or_insert_with(|| (Duty::new(MAX_BACKOFF, rng), String::new()));
             duty.fail(now(), failure.retry_after);
             *why = failure.why;
         }

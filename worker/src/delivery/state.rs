@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, io, sync::Arc, time::Duration};
 
 use client::Clock;
+use dataset::Digest;
 use protocol::api::work::{FailureKind, Notice};
 
 use super::receipts::Receipts;
@@ -33,6 +34,10 @@ pub(crate) struct DeliveryState {
     pub(crate) renewal_error: Option<String>,
     /// Acknowledgements and rejections.
     pub(crate) receipts: Receipts,
+    /// Leases of earlier runs. Another version may have played their games.
+    earlier: BTreeSet<String>,
+    /// The server has acknowledged a lease of this run: this version works.
+    pub(crate) is_proven: bool,
     /// Failures not yet reported to the server.
     pub(super) failures: Vec<(FailureKind, String)>,
     /// Number of requests to send without a backoff.
@@ -94,6 +99,19 @@ impl Delivery {
     /// Reads the state.
     pub(crate) fn read<R>(&self, read: impl FnOnce(&DeliveryState) -> R) -> R {
         self.monitor.read(read)
+    }
+
+    /// Marks a lease as one of an earlier run.
+    pub(crate) fn add_earlier(&self, name: String) {
+        self.monitor.update(|state| state.earlier.insert(name));
+    }
+
+    /// Counts an acknowledged shard of a lease.
+    pub(super) fn record_accepted(&self, name: &str, shard: Digest, games: u64) {
+        self.monitor.update(|state| {
+            state.receipts.record_accepted(shard, games);
+            state.is_proven |= !state.earlier.contains(name);
+        });
     }
 
     /// Adds a closed lease.

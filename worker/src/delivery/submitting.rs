@@ -9,7 +9,8 @@ use std::{
 };
 
 use client::{Client, Error};
-use protocol::api::problem::Code;
+use dataset::Digest;
+use protocol::api::problem::{Code, Problem};
 
 use super::{
     retry::{RetryDecision, retry_decision},
@@ -118,8 +119,12 @@ impl Submitter {
         match contents.shard(run) {
             Ok(shard) => match self.client.upload(&saved.lease.token, run.start, shard.clone()) {
                 Ok(receipt) => {
-                    self.delivery.monitor().update(|state| state.receipts.record_accepted(receipt.shard, games));
+                    self.delivery.record_accepted(name, receipt.shard, games);
                     self.delivery.receive_notices(receipt.notices);
+                }
+                // An earlier attempt delivered them in another shard.
+                Err(error) if error.refusal() == Some("games_received") => {
+                    self.delivery.record_accepted(name, Digest::of(&shard), games);
                 }
                 Err(error) => {
                     self.check(name, run.start, &error)?;
@@ -150,22 +155,34 @@ impl Submitter {
     /// Returns the failure if the submission is to be retried.
     fn check(&mut self, name: &str, first: u64, error: &Error) -> Result<(), Failure> {
         let attempts = self.attempts.entry((name.to_owned(), first)).or_default();
-        let Failure { why, .. } = waits(error);
+        let Failure { why, retry_after, .. } = waits(error);
         match retry_decision(error, attempts) {
             RetryDecision::Reject => Ok(()),
             RetryDecision::NeedsOperator => {
                 // Only this result's job may be forbidden.
                 let is_alone = error.code() == Some(Code::Forbidden);
-                let wait = error.retry_after().unwrap_or_default().max(OPERATOR_RETRY_INTERVAL);
-                Err(Failure { why, retry_after: (!is_alone).then_some(wait), is_alone })
+                let wait = retry_after.unwrap_or_default().max(OPERATOR_RETRY_INTERVAL);
+                Err(Failure { why, retry_after: Some(wait), is_alone })
             }
-            RetryDecision::Retry => {
-                let retry_after = error.retry_after();
-                let is_alone = retry_after.is_none() && error.code().is_some();
-                Err(Failure { why, retry_after, is_alone })
-            }
+            RetryDecision::Retry => Err(Failure { why, retry_after, is_alone: is_of_one(error) }),
         }
     }
+}
+
+/// Returns whether a failure that may pass concerns one submission, and neither the account nor the
+/// server. A proxy may decline a large body for good.
+fn is_of_one(error: &Error) -> bool {
+    let is_of_one = match error {
+        Error::Rejected { problem, .. } => !is_of_all(problem),
+        Error::Status { status, .. } => (400..500).contains(status) && !matches!(status, 401 | 407 | 408 | 429),
+        _ => false,
+    };
+    is_of_one && error.retry_after().is_none()
+}
+
+/// Returns whether the account is at its limit, or the server cannot take anything.
+const fn is_of_all(problem: &Problem) -> bool {
+    matches!(problem.code, Code::TooMany | Code::Busy | Code::Stopping | Code::DiskFull)
 }
 
 /// The failure of a request that is to be retried.

@@ -136,8 +136,12 @@ impl Refused {
         let mut entries = BTreeMap::<String, Entry>::new();
         for file in at(&self.folder, fs::read_dir(&self.folder))? {
             let file = at(&self.folder, file)?;
-            let about = at(&file.path(), file.metadata())?;
             let path = file.path();
+            let about = match file.metadata() {
+                // Another thread has removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                about => at(&path, about)?,
+            };
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             if about.is_file() && !stem.starts_with('.') {
                 let entry = entries.entry(stem).or_default();
@@ -159,7 +163,7 @@ impl Refused {
                 if count == 1 || (count <= MAX_RESULTS && bytes <= max_bytes) {
                     kept += 1;
                 } else {
-                    entry.files.iter().try_for_each(|file| at(file, fs::remove_file(file)))?;
+                    entry.files.iter().try_for_each(|file| state::remove(file))?;
                     self.figures.removed.fetch_add(1, Relaxed);
                 }
             }

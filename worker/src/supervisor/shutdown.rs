@@ -17,8 +17,8 @@ use crate::{
 const STOP_FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Flush timeout after a second stop request.
 const FORCED_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
-/// Timeout of the disk. Service managers kill after 90 seconds.
-const DISK_TIMEOUT: Duration = Duration::from_mins(1);
+/// Timeout of the disk. With all others it is below the timeouts of the service definitions.
+const DISK_TIMEOUT: Duration = Duration::from_secs(40);
 /// Timeout of the moves in progress.
 const MOVE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Interval of looks for the owner's commands.
@@ -101,5 +101,19 @@ impl Supervisor {
                 return 0;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum includes the ends of the status and of a trial.
+    #[test]
+    fn a_shutdown_ends_before_its_service_manager_kills() {
+        let longest = MOVE_TIMEOUT + DISK_TIMEOUT + STOP_FLUSH_TIMEOUT + Duration::from_secs(4);
+        let unit = crate::service::systemd("/usr/local/bin/chuhe-worker", false).unwrap();
+        let timeout = unit.lines().find_map(|line| line.strip_prefix("TimeoutStopSec=")).unwrap();
+        assert!(longest < Duration::from_secs(timeout.parse().unwrap()), "{longest:?} is above {timeout} s");
     }
 }

@@ -13,14 +13,14 @@ use protocol::api::work::Machine;
 
 use super::supervise::Supervisor;
 use crate::{
-    control::Control,
+    control::{Control, is_paused},
     delivery::{Delivery, Sender, Submitter, Writer},
     events::Events,
     identity::Identity,
     messages::Messages,
     nonce::random_seed,
     report::Reporter,
-    schedule::Schedule,
+    schedule::{PauseFile, Schedule},
     settings::Settings,
     spool::Spool,
     state::Folder,
@@ -81,8 +81,10 @@ pub fn run(parts: Parts, screen: Box<dyn Screen>) -> Result<End> {
     let live_view = Arc::new(LiveView::default());
     let identity = Arc::new(Identity::new(client.clone()));
 
+    let (requests, to_write) = mpsc::channel();
+    let (changes, pause_changes) = mpsc::channel();
     let mut schedule = Schedule {
-        root: root.clone(),
+        is_paused: is_paused(&root),
         hours: parts.settings.hours.clone(),
         on_battery: parts.settings.on_battery,
         power_supplies: parts.power_supplies,
@@ -90,7 +92,9 @@ pub fn run(parts: Parts, screen: Box<dyn Screen>) -> Result<End> {
         work: Arc::clone(&work),
         messages: Arc::clone(&messages),
     };
-    let (pauses, pause_requests) = mpsc::channel();
+    // Before the first game starts: the schedule may forbid it.
+    schedule.check();
+    let pause_file = PauseFile { root: root.clone(), known: schedule.is_paused, requests: to_write, changes };
     let cores = parts.settings.cores;
     let provider = Provider {
         work: Arc::clone(&work),
@@ -128,26 +132,25 @@ pub fn run(parts: Parts, screen: Box<dyn Screen>) -> Result<End> {
         delivery: Arc::clone(&delivery),
         messages: Arc::clone(&messages),
         events: received,
-        pauses,
+        schedule,
+        pause_requests: requests,
+        pause_changes,
         account: Account::new(client.clone(), screen.is_watched()),
         control: parts.control,
         settings: parts.settings,
         reporter: Arc::clone(&reporter),
-        publisher: Publisher::start(screen, root.clone(), Arc::clone(&messages), Arc::clone(&clock))?,
+        publisher: Publisher::start(screen, root.clone(), Arc::clone(&messages), &clock, pause_file)?,
         clock,
         root,
         stop_requests: 0,
         is_updated: false,
-        is_proven: false,
+        is_confirmed: false,
         fatal: None,
         panic: None,
     };
     supervisor.control.attach(events.clone());
-    // Before the first game starts: the schedule may forbid it.
-    schedule.check();
     // These threads are not joined: at the end one may be in a long move or an HTTP exchange.
     Pool::new(&work, &delivery, &live_view, &events).start(cores)?;
-    supervised::spawn("schedule", &events, move || schedule.run(&pause_requests))?;
     supervised::spawn("writer", &events, move || writer.run())?;
     supervised::spawn("provider", &events, move || provider.run())?;
     supervised::spawn("sender", &events, move || sender.run())?;

@@ -19,6 +19,7 @@ use crate::{
     events::Event,
     messages::Messages,
     report::Reporter,
+    schedule::Schedule,
     settings::Settings,
     status::{Account, Publisher, Snapshot, View},
     supervised, update,
@@ -38,8 +39,11 @@ pub(super) struct Supervisor {
     pub(super) delivery: Arc<Delivery>,
     pub(super) messages: Arc<Messages>,
     pub(super) events: Receiver<Event>,
-    /// The owner's requests to pause or to resume, for the schedule.
-    pub(super) pauses: Sender<bool>,
+    pub(super) schedule: Schedule,
+    /// The owner's requests to pause or to resume, for the pause file.
+    pub(super) pause_requests: Sender<bool>,
+    /// Changes of the pause file by others.
+    pub(super) pause_changes: Receiver<bool>,
     pub(super) account: Account,
     pub(super) control: Arc<Control>,
     pub(super) settings: Settings,
@@ -50,8 +54,8 @@ pub(super) struct Supervisor {
     pub(super) stop_requests: u32,
     /// A newer version has replaced the program and is to be started.
     pub(super) is_updated: bool,
-    /// The server has acknowledged a result: this version works.
-    pub(super) is_proven: bool,
+    /// This version works, and its trial is over.
+    pub(super) is_confirmed: bool,
     /// The error that ends the worker.
     pub(super) fatal: Option<String>,
     /// A panic, which is reported to the server before the end.
@@ -64,6 +68,10 @@ impl Supervisor {
     pub(super) fn supervise(&mut self) -> Result<()> {
         loop {
             self.handle_commands();
+            if let Some(is_paused) = self.pause_changes.try_iter().last() {
+                self.schedule.is_paused = is_paused;
+            }
+            self.schedule.check();
             self.account.refresh(&self.work, &self.delivery);
             self.report();
             if let Some(why) = self.fatal.take() {
@@ -128,8 +136,10 @@ impl Supervisor {
         while let Some(command) = self.control.take() {
             match command {
                 ControlCommand::Finish | ControlCommand::Stop => self.escalate_shutdown(command),
-                ControlCommand::Pause => drop(self.pauses.send(true)),
-                ControlCommand::Resume => drop(self.pauses.send(false)),
+                ControlCommand::Pause | ControlCommand::Resume => {
+                    self.schedule.is_paused = command == ControlCommand::Pause;
+                    let _ = self.pause_requests.send(self.schedule.is_paused);
+                }
             }
         }
     }
@@ -152,15 +162,14 @@ impl Supervisor {
     pub(super) fn report(&mut self) {
         self.delivery.refused().take_removal().into_iter().for_each(|message| self.messages.log(message));
         let snapshot = self.snapshot();
-        // Results of an earlier version prove nothing about this one.
-        if !self.is_proven && snapshot.games_accepted > 0 && snapshot.games > 0 {
-            self.is_proven = true;
+        if !self.is_confirmed && self.delivery.read(|state| state.is_proven) {
+            self.is_confirmed = true;
             let root = self.root.clone();
             let confirm = move || update::confirm(&root, env!("CARGO_PKG_VERSION"));
             // Not waited for.
             supervised::run_within(Duration::ZERO, "confirm", confirm);
         }
-        self.publisher.publish(snapshot);
+        self.publisher.publish(&snapshot);
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -122,14 +122,14 @@ impl Job {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use dataset::{Adjudication, GameSettings, OpeningPolicy, Opponent};
     use xiangqi::rules::RuleSet;
 
     use super::*;
 
     /// A lease of the games 10 to 19, with the given ones finished.
-    fn job(is_match: bool, finished: &[u64]) -> Job {
+    pub(in crate::work) fn job(is_match: bool, finished: &[u64]) -> Job {
         let terms = Header {
             bench_signature: engine::bench::SIGNATURE,
             net: None,

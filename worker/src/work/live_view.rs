@@ -8,12 +8,12 @@ use std::{
     time::Duration,
 };
 
-use client::{Client, Error};
+use client::Client;
 use protocol::api::work::Live;
 use selfplay::selfplay::GameSnapshot;
 use xiangqi::Move;
 
-use super::state::Work;
+use super::{job::Job, state::Work};
 
 /// Minimum interval between updates.
 const UPDATE_INTERVAL: Duration = Duration::from_secs(1);
@@ -30,15 +30,13 @@ struct LiveState {
     game: Option<(String, u64)>,
     /// The next update.
     next: Option<(String, Live)>,
-    /// A lease whose updates the server has declined.
-    declined: Option<String>,
 }
 
 impl LiveView {
     /// Starts the feed of a game, unless another is running.
     pub(crate) fn open(&self, lease: &str, number: u64) -> Option<LiveFeed<'_>> {
         let mut state = self.lock();
-        if state.game.is_some() || state.declined.as_deref() == Some(lease) {
+        if state.game.is_some() {
             return None;
         }
         state.game = Some((lease.to_owned(), number));
@@ -54,10 +52,12 @@ impl LiveView {
         while !work.read(|state| state.is_stopped) {
             work.wait(UPDATE_INTERVAL, |state| state.is_stopped);
             let Some((lease, live)) = self.take() else { continue };
-            if let Err(Error::Rejected { problem, .. }) = client.show(&lease, &live)
-                && !matches!(problem.status, 408 | 429 | 500..)
+            let is_declined = |job: &Job| job.lease.token == lease && !job.lease.live;
+            // The game at hand may be one of a declined lease.
+            if !work.read(|state| state.jobs.iter().any(is_declined))
+                && client.show(&lease, &live).is_err_and(|error| !error.is_transient())
             {
-                self.decline(lease);
+                decline(work, &lease);
             }
         }
     }
@@ -66,11 +66,14 @@ impl LiveView {
     fn take(&self) -> Option<(String, Live)> {
         self.lock().next.take()
     }
+}
 
-    /// Stops the feed of a lease.
-    fn decline(&self, lease: String) {
-        self.lock().declined = Some(lease);
-    }
+/// Shows no more games of a lease: the server has declined them.
+fn decline(work: &Work, lease: &str) {
+    work.update(|state| {
+        let declined = state.jobs.iter_mut().filter(|job| job.lease.token == lease);
+        declined.for_each(|job| job.lease.live = false);
+    });
 }
 
 /// Feed of the reported game.
@@ -160,7 +163,5 @@ mod tests {
         assert_eq!(view.take().unwrap().1.end, Some(("draw".to_owned(), "ply_cap".to_owned())));
         drop(feed);
         drop(view.open("lease", 5).unwrap());
-        view.decline("lease".to_owned());
-        assert!(view.open("lease", 6).is_none() && view.open("other", 1).is_some());
     }
 }

@@ -26,8 +26,10 @@ use crate::{
 
 /// Minimum interval of retries after errors that only people can mend.
 const OPERATOR_RETRY_INTERVAL: Duration = Duration::from_hours(1);
-/// Interval of looks at a disk that fails: meanwhile no lease is requested.
-const DISK_RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// Interval of looks at a disk that fails or a spool that is full: meanwhile no lease is requested.
+const SPOOL_RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// Bound on results that wait to be sent.
+const MAX_WAITING_RESULTS: usize = 100;
 
 /// Acquires leases.
 pub(crate) struct Provider {
@@ -57,8 +59,14 @@ impl Provider {
                 return;
             }
             let now = self.work.clock().now();
-            if self.delivery.read(|state| state.disk_problem(now).is_some()) {
-                self.sleep(DISK_RETRY_INTERVAL);
+            let (has_problem, waiting) =
+                self.delivery.read(|state| (state.disk_problem(now).is_some(), state.waiting.len()));
+            if has_problem || waiting >= MAX_WAITING_RESULTS {
+                if waiting >= MAX_WAITING_RESULTS {
+                    let why = format!("{waiting} results wait: the server has to take some before others are played.");
+                    self.work.update(|state| state.wait_reason = Some(why));
+                }
+                self.sleep(SPOOL_RETRY_INTERVAL);
                 continue;
             }
             match self.request() {
@@ -130,41 +138,61 @@ impl Provider {
         is_played
     }
 
-    /// Resumes the leases of an earlier run. A file that cannot be read stays for the next start.
+    /// Resumes the leases of an earlier run: first the results, because the net of a lease may take
+    /// long. A file that cannot be read stays for the next start.
     fn resume_leases(&mut self) -> Result<()> {
+        let mut open = Vec::new();
         for name in self.spool.names()? {
-            if let Err(error) = self.resume_lease(&name) {
-                self.delivery.messages().log(sentence(format!("A lease is left out until the next start: {error}")));
+            self.delivery.add_earlier(name.clone());
+            match self.read_lease(&name) {
+                Ok(lease) => open.extend(lease.map(|(saved, contents)| (name, saved, contents))),
+                Err(error) => self.leave_out(&error),
+            }
+        }
+        for (name, saved, contents) in open {
+            if let Err(error) = self.resume_lease(&name, saved, &contents) {
+                self.leave_out(&error);
             }
         }
         Ok(())
     }
 
-    /// Resumes a lease. An expired one is submitted as it is.
-    fn resume_lease(&mut self, name: &str) -> io::Result<()> {
+    fn leave_out(&self, error: &io::Error) {
+        self.delivery.messages().log(sentence(format!("A lease is left out until the next start: {error}")));
+    }
+
+    /// Reads a lease, and returns it if it is open. A closed one is submitted.
+    fn read_lease(&self, name: &str) -> io::Result<Option<(SavedLease, Contents)>> {
         let (contents, Extent { damaged, is_foreign, .. }) = self.spool.read(name)?;
         let messages = |message: String| self.delivery.messages().log(message);
         if is_foreign {
             messages(self.spool.left_for_another_version(name));
-            return Ok(());
+            return Ok(None);
         }
         // Only a broken disk causes that; the server's lease expires by itself.
         let Some(saved) = contents.lease.clone() else {
             messages(self.spool.refuse(name, DAMAGED)?);
-            return Ok(());
+            return Ok(None);
         };
         if damaged > 0 {
             messages(format!("The lease {name} is damaged on this disk ({damaged} times); its other games are kept."));
         }
+        if contents.is_closed {
+            self.delivery.add(name.to_owned());
+            return Ok(None);
+        }
+        Ok(Some((saved, contents)))
+    }
+
+    /// Resumes an open lease. An expired one is submitted as it is.
+    fn resume_lease(&mut self, name: &str, saved: SavedLease, contents: &Contents) -> io::Result<()> {
         // Without an answer the lease is played, and the sender asks again.
         if let Some(owner) = self.identity.owner_of(&saved).unwrap_or_default() {
-            messages(left_alone(&owner, contents.is_closed));
-        } else if contents.is_closed {
-            self.delivery.add(name.to_owned());
-        } else {
-            let (file, _) = self.spool.append(name)?;
-            self.add_job(name, saved, &contents, file);
+            self.delivery.messages().log(left_alone(&owner, false));
+            return Ok(());
         }
+        let (file, _) = self.spool.append(name)?;
+        self.add_job(name, saved, contents, file);
         Ok(())
     }
 

@@ -91,7 +91,7 @@ impl Requester {
             Granted::Games(lease) => Ok(Some(Grant { name, lease, file })),
             Granted::Wait { seconds, reason } => {
                 self.spool.cancel_request().map_err(storage)?;
-                let why = sentence(format!("The server has no games now: {reason}"));
+                let why = sentence(format!("No games for now: {reason}"));
                 self.work.update(|state| state.wait_reason = Some(why));
                 let wait = Duration::from_secs(u64::from(seconds.clamp(1, 3600)));
                 self.work.wait(wait, WorkState::is_shutting_down);

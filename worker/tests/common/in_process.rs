@@ -4,6 +4,7 @@ use std::{
     path::Path,
     sync::{Arc, Mutex},
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use client::{Clock, Settings as ClientSettings};
@@ -54,7 +55,7 @@ impl RecordingScreen {
             if self.lines().contains(words) {
                 return;
             }
-            thread::sleep(std::time::Duration::from_millis(10));
+            thread::sleep(Duration::from_millis(10));
         }
         panic!("it never says {words:?}: {:?}\n{}", self.snapshot(), self.lines());
     }
@@ -64,7 +65,7 @@ impl RecordingScreen {
             if let Some(snapshot) = self.snapshot().filter(&holds) {
                 return snapshot;
             }
-            thread::sleep(std::time::Duration::from_millis(10));
+            thread::sleep(Duration::from_millis(10));
         }
         panic!("it does not happen: {:?}\n{}", self.snapshot(), self.lines());
     }
@@ -76,7 +77,7 @@ fn take(state: &Path) -> Folder {
         if let Ok(folder) = Folder::lock(state) {
             return folder;
         }
-        thread::sleep(std::time::Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
     }
     Folder::lock(state).unwrap()
 }
@@ -157,8 +158,11 @@ impl Worker {
         for message in &kept {
             said.clone().line(message);
         }
+        let mut client = ClientSettings::new(url.parse().unwrap(), Some(token), clock);
+        // By a fast clock each response takes long.
+        client.total_timeout = Duration::from_hours(1 << 20);
         let parts = Parts {
-            client: ClientSettings::new(url.parse().unwrap(), Some(token), clock),
+            client,
             folder,
             spool,
             program: state.join("chuhe-worker"),

@@ -6,7 +6,7 @@ pub(crate) mod in_process;
 pub(crate) mod process;
 pub(crate) mod state_folder;
 
-use std::sync::Arc;
+use std::{sync::Arc, thread, time::Duration};
 
 use client::Clock;
 use dataset::{Adjudication, Digest, GameSettings, Header, OpeningPolicy, RunDigest};
@@ -47,6 +47,18 @@ pub(crate) fn digest_of(header: &Header, evaluation: Evaluation, opponent: Optio
     })
     .unwrap();
     digest.digest()
+}
+
+/// Waits for a state, for as long as a busy machine may need.
+#[track_caller]
+pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
+    for _ in 0..20_000 {
+        if done() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("it does not happen");
 }
 
 pub(crate) fn clock() -> Arc<dyn Clock> {

@@ -2,13 +2,22 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
 use dataset::Digest;
 use nnue::Kernel;
-use worker::selftest::{SIGNATURE, SelftestRecord};
+use worker::{
+    selftest::{SIGNATURE, SelftestRecord},
+    spool::State,
+};
+
+use super::{
+    coordinator::{Coordinator, reject_uploads},
+    state_folder::{count, leases},
+    wait_until,
+};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_chuhe-worker");
 
@@ -87,4 +96,24 @@ impl Process {
 /// Log of the worker with this folder.
 pub(crate) fn log_of(state: &Path) -> String {
     fs::read_to_string(state.join("log.txt")).unwrap_or_default()
+}
+
+/// Leaves closed leases of all games in the spool; returns their files. A process plays them, so
+/// that none of its threads is left.
+#[cfg(unix)]
+pub(crate) fn leave_results(coordinator: &Coordinator, url: &str, state: &Path) -> Vec<PathBuf> {
+    coordinator.state().refuse = Some(reject_uploads);
+    let results = {
+        let state = coordinator.state();
+        state.games / state.games_a_lease
+    };
+    let worker = Process::start(url, state, &[]);
+    wait_until(|| count(state, State::Closed) >= results as usize);
+    worker.signal("TERM");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state));
+    coordinator.state().refuse = None;
+    let mut files: Vec<_> = leases(state).into_iter().map(|(path, _)| path).collect();
+    files.sort();
+    assert_eq!(files.len(), count(state, State::Closed));
+    files
 }

@@ -1,0 +1,29 @@
+//! Faults of a command, and how they are printed.
+
+use std::{
+    io::{self, Write as _},
+    time::Duration,
+};
+
+use anyhow::Error;
+
+use crate::supervised;
+
+/// Timeout of a terminal that is stopped.
+const PRINT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A fault that may pass, such as one of the disk. It is no bad input, so a service manager starts
+/// the worker again.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:#}")]
+pub(super) struct PassingFault(Error);
+
+/// Marks an error as a fault that may pass.
+pub(super) fn passing(error: impl Into<Error>) -> Error {
+    PassingFault(error.into()).into()
+}
+
+/// Prints an error. A stopped terminal is not waited for.
+pub(super) fn print_error(text: String) {
+    supervised::run_within(PRINT_TIMEOUT, "error", move || drop(writeln!(io::stderr(), "{text}")));
+}
