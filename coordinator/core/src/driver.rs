@@ -14,7 +14,7 @@ use crate::{
     objects::Kind,
     ops::{
         campaigns::{AdvanceCampaign, DropUnusedParts},
-        disputes::finish_reviews,
+        disputes::{DrawAuditors, finish_reviews},
         leases::ExpireLeases,
         matches::{ConcludeMatches, RecheckMatches},
         retention::{ExpireRejected, ExpireShards},
@@ -82,6 +82,8 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     if let Err(error) = finish_reviews(&service.store, &service.clock).await {
         tracing::error!(%error, "an account cannot be reviewed: nothing is decided until then");
     }
+    let (fleet, signature) = (service.policy().fleet, service.settings.bench_signature);
+    service.run(DrawAuditors::among(&fleet, signature, random())).await?;
     // Read before the tests are judged, so that the judgement has seen these games.
     let judged =
         service.read(|connection| Box::pin(async move { Jobs::on(connection).counted_in_tests().await })).await?;

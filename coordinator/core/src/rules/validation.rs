@@ -34,8 +34,13 @@ impl ShardToValidate {
     #[must_use]
     pub fn is_sampled(&self, job: &Job, min_percent: u64, draw: u64) -> bool {
         // Games under a clock are not reproducible.
-        if self.kind != LeaseKind::Fresh || job.is_timed() || self.is_trusted {
+        if job.is_timed() || self.is_trusted {
             return false;
+        }
+        match self.kind {
+            LeaseKind::Fresh => {}
+            LeaseKind::Audit => return audits::is_wanted_again(draw),
+            LeaseKind::Settle => return false,
         }
         let gate = self.gate.as_deref().and_then(|gate| serde_json::from_str::<Gate>(gate).ok());
         let of_gate = gate.map_or(0, |gate| u64::from(gate.audit_percent));

@@ -9,13 +9,14 @@ use super::{
     operation::repository,
 };
 use crate::{
-    clock::{DAY, HOUR, Time},
-    model::{AccountId, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, Standing, WorkerId},
+    clock::{HOUR, Time},
+    model::{AccountId, Auditor, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, Standing, WorkerId},
 };
 
 /// Workers of other accounts that are looked at for lost games.
 const MAX_OTHERS: i64 = 100;
 
+row!(Auditor { account, proven_nodes, is_trusted: flag });
 row!(Player {
     id,
     account,
@@ -147,14 +148,17 @@ impl Workers<'_> {
     pub async fn fleet(&mut self, now: Time, bench_signature: i64) -> Result<Fleet, StoreError> {
         let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
         let workers = sqlx::query_scalar(query).bind(now.after(-HOUR)).fetch_one(self.0.raw()).await?;
-        let query = "SELECT MIN(accounts.id) FROM workers JOIN accounts ON accounts.id = workers.account
-                     WHERE workers.last_seen > $1 AND workers.bench_signature = $2 AND accounts.state = 'active'";
-        let query = sqlx::query_scalar(query).bind(now.after(-DAY)).bind(bench_signature);
-        let first: Option<AccountId> = query.fetch_one(self.0.raw()).await?;
+        // Trainers see games before their audit.
+        let query = "SELECT accounts.id AS account, proven_nodes, MAX(trusted) AS is_trusted
+                     FROM workers JOIN accounts ON accounts.id = workers.account
+                     WHERE workers.last_seen > $1 AND workers.bench_signature = $2 AND workers.blocked IS NULL
+                     AND accounts.state = 'active' AND (accounts.role <> 'trainer' OR trusted = 1)
+                     GROUP BY accounts.id, proven_nodes ORDER BY accounts.id";
+        let query = sqlx::query_as(query).bind(now.after(-HOUR / 6)).bind(bench_signature);
+        let auditors: Vec<Auditor> = query.fetch_all(self.0.raw()).await?;
         let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
         let active = sqlx::query_scalar(query).bind(now.after(-HOUR / 6)).fetch_one(self.0.raw()).await?;
-        let first_account = first.unwrap_or(AccountId(i64::MAX));
-        Ok(Fleet { workers, active: Some(active), first_account, at: now })
+        Ok(Fleet { workers, active: Some(active), auditors: auditors.into(), at: now })
     }
 
     /// Whether a worker of another account was seen since a time, may play this job and has not

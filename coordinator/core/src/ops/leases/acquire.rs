@@ -17,7 +17,6 @@ use crate::{
     ops::{live, workers::MAX_THREADS},
     people::secret,
     rules::{
-        audits,
         case::Case,
         granting::{Policy, Wait, idle_seconds, is_stall},
         leases::MIN_QUIET_MS,
@@ -102,7 +101,7 @@ impl AcquireLease {
         {
             return Ok(Work::Games(lease));
         }
-        if let Some(work) = grant.audit(tx, self.caller.draw, &self.policy).await? {
+        if let Some(work) = grant.audit(tx, self.caller.draw).await? {
             return Ok(work);
         }
         grant.fresh(tx, &self.policy).await
@@ -174,13 +173,9 @@ impl Grant<'_> {
         Ok(Some(lease))
     }
 
-    /// Grants games of another account's shard again.
-    async fn audit(&self, tx: &mut Tx<'_>, draw: u64, policy: &Policy) -> Result<Option<Work>, StoreError> {
-        if !audits::is_auditor(draw) {
-            return Ok(None);
-        }
-        let first_account = policy.fleet.first_account;
-        let Some(wanted) = tx.shards().to_audit(self.player, first_account, draw).await? else { return Ok(None) };
+    /// Grants games of a shard again, if this account was drawn as its auditor.
+    async fn audit(&self, tx: &mut Tx<'_>, draw: u64) -> Result<Option<Work>, StoreError> {
+        let Some(wanted) = tx.shards().to_audit(self.player).await? else { return Ok(None) };
         let job = tx.jobs().lock(wanted.job).await?;
         let mut case = Case::default();
         case.extend(tx.comparisons().evidence_of(wanted.id).await?);
