@@ -15,7 +15,7 @@ use crate::{
     ops::{
         campaigns::{AdvanceCampaign, DropUnusedParts},
         disputes::{DrawAuditors, finish_reviews},
-        leases::ExpireLeases,
+        leases::{ExpireLeases, ExtendLeases},
         matches::{ConcludeMatches, RecheckMatches},
         retention::{ExpireRejected, ExpireShards},
         settings::{FollowClock, ProbeDisk, RecordDisk},
@@ -52,6 +52,9 @@ const TICKS_PER_SWEEP: u64 = 3_600;
 
 /// Runs ticks until stopped.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
+    if let Err(error) = service.run(ExtendLeases).await {
+        tracing::error!(%error, "leases were not extended after the restart");
+    }
     for number in 0_u64.. {
         let began = tokio::time::Instant::now();
         match tick(&service).await {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use sha2::{Digest as _, Sha256};
+use dataset::random::game_seed;
 
 use super::standing::STRANGER_NODES;
 use crate::{
@@ -35,7 +35,7 @@ pub const fn is_wanted_again(draw: u64) -> bool {
     draw % 1_000 < SECOND_AUDIT_RATE
 }
 
-/// Draws the auditor of a shard among accounts that may be, weighted by their proven work: two
+/// Draws the auditor of a shard among accounts that may be, weighted by their proven work. So two
 /// accounts of one owner meet as rarely as their share of all work is small. A half of the audits
 /// is for trusted accounts. `draw` is random, and another one for each shard.
 #[must_use]
@@ -60,8 +60,7 @@ pub fn draw_auditor(auditors: &[Auditor], may_audit: impl Fn(&Auditor) -> bool, 
 /// The random number of a shard among those of one draw.
 #[must_use]
 pub fn draw_of(draw: u64, shard: ShardId) -> u64 {
-    let hash = Sha256::digest([draw.to_le_bytes(), shard.0.to_le_bytes()].concat());
-    u64::from_le_bytes(*hash.first_chunk().expect("a hash is longer"))
+    game_seed(draw, shard.0 as u64)
 }
 
 /// Draws a shard for one more audit, each with the same probability. Shards without any audit come
@@ -73,6 +72,23 @@ pub fn draw(shards: &[(ShardId, bool)], draw: u64) -> Option<ShardId> {
         shards.iter().filter(|(_, is_untouched)| *is_untouched == any_untouched).map(|(shard, _)| *shard).collect();
     let place = draw.checked_rem(of.len() as u64)?;
     of.get(place as usize).copied()
+}
+
+/// Games that a clean audit proves, as a multiple of the shard's: the account's shards that were
+/// not drawn are as good.
+const PROVEN_SHARDS: i64 = 5;
+
+/// Games that an audit proves when its verified games change; fewer than none if it is void.
+#[must_use]
+pub fn proven_games(games: i64, verified_before: i64, verified: i64) -> i64 {
+    let proven = |verified| if is_enough(games, verified) { PROVEN_SHARDS * games } else { 0 };
+    proven(verified) - proven(verified_before)
+}
+
+/// Whether so many verified games prove a shard.
+#[must_use]
+pub const fn is_enough(games: i64, verified: i64) -> bool {
+    verified > 0 && verified >= min_audit_games(games)
 }
 
 /// Minimum games of a shard to audit: a tenth.
@@ -161,6 +177,13 @@ mod tests {
         let trusted = Auditor { is_trusted: true, ..auditor(1, 1) };
         let found = drawn(&[trusted, auditor(2, 1_000)], 9, 4_000);
         assert!(found[0].abs_diff(2_000) < 150, "{found:?}");
+    }
+
+    #[test]
+    fn a_clean_audit_proves_five_shards() {
+        assert_eq!([(0, 9), (0, 10), (10, 100)].map(|(before, after)| proven_games(100, before, after)), [0, 500, 0]);
+        assert_eq!((proven_games(100, 60, 9), proven_games(100, 9, 0)), (-500, 0), "a void audit proves nothing");
+        assert_eq!([0, 1].map(|verified| proven_games(5, 0, verified)), [0, 25]);
     }
 
     #[test]

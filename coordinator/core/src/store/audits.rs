@@ -77,9 +77,10 @@ impl Shards<'_> {
 
     /// The shards with a wanted audit of this engine, and without an auditor who may still ask.
     pub async fn undrawn(&mut self, now: Time, bench_signature: i64) -> Result<Vec<Undrawn>, StoreError> {
-        let query = "SELECT shards.id AS shard, account, job, first, games FROM shards
-                     WHERE audit = 'wanted' AND auditor_until < $1 AND bench_signature = $2
-                     AND state = 'validated' AND object = 'present' ORDER BY auditor_until, id LIMIT $3";
+        let query = "SELECT shards.id AS shard, account, job, first, games
+                     FROM shards JOIN jobs ON jobs.id = shards.job
+                     WHERE audit = 'wanted' AND auditor_until < $1 AND shards.bench_signature = $2 AND jobs.kind <> 'timed'
+                     AND shards.state = 'validated' AND object = 'present' ORDER BY auditor_until, shards.id LIMIT $3";
         let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(MAX_UNDRAWN);
         Ok(query.fetch_all(self.0.raw()).await?)
     }
@@ -92,7 +93,8 @@ impl Shards<'_> {
         Ok(query.bind(MAX_GAMES_PER_LEASE).fetch_all(self.0.raw()).await?)
     }
 
-    /// Stores the auditor of a shard, who may ask until a time; none if no account may audit it now.
+    /// Stores the auditor of a shard, who may ask until a time; none if no account may audit it
+    /// now.
     pub async fn set_auditor(
         &mut self,
         shard: ShardId,

@@ -287,15 +287,21 @@ impl Lab {
 
     /// Draws an account as the auditor of all shards that it may audit.
     pub async fn draw_auditor(&self, player: Player) {
+        self.draw_auditors(&[player]).await;
+    }
+
+    /// Draws the auditors of all shards, among these accounts.
+    pub async fn draw_auditors(&self, players: &[Player]) {
         self.execute("UPDATE shards SET auditor = NULL, auditor_until = 0 WHERE audit = 'wanted'").await;
-        let auditor = Auditor { account: AccountId(player.account), proven_nodes: 1, is_trusted: false };
-        let (auditors, bench_signature) = (Arc::from([auditor]), SIGNATURE as i64);
+        let auditor =
+            |player: &Player| Auditor { account: AccountId(player.account), proven_nodes: 1, is_trusted: false };
+        let (auditors, bench_signature) = (players.iter().map(auditor).collect(), SIGNATURE as i64);
         self.run(DrawAuditors { auditors, bench_signature, draw: 1 }).await.expect("auditors can be drawn");
     }
 
-    /// Requests this many games.
+    /// Requests this many games. An even draw makes the account the auditor of what it may audit.
     pub async fn request(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Result<Work, StoreError> {
-        if draw == ALL_AUDITS {
+        if draw.is_multiple_of(2) {
             self.draw_auditor(player).await;
         }
         self.request_under(&self.policy().await, player, nonce, games, draw).await
