@@ -14,8 +14,8 @@ use crate::{
     objects::Kind,
     ops::{
         campaigns::{AdvanceCampaign, DropUnusedParts},
-        disputes::finish_reviews,
-        leases::ExpireLeases,
+        disputes::{DrawAuditors, finish_reviews},
+        leases::{ExpireLeases, ExtendLeases},
         matches::{ConcludeMatches, RecheckMatches},
         retention::{ExpireRejected, ExpireShards},
         settings::{FollowClock, ProbeDisk, RecordDisk},
@@ -52,6 +52,9 @@ const TICKS_PER_SWEEP: u64 = 3_600;
 
 /// Runs ticks until stopped.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
+    if let Err(error) = service.run(ExtendLeases).await {
+        tracing::error!(%error, "leases were not extended after the restart");
+    }
     for number in 0_u64.. {
         let began = tokio::time::Instant::now();
         match tick(&service).await {
@@ -82,6 +85,8 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     if let Err(error) = finish_reviews(&service.store, &service.clock).await {
         tracing::error!(%error, "an account cannot be reviewed: nothing is decided until then");
     }
+    let (fleet, signature) = (service.policy().fleet, service.settings.bench_signature);
+    service.run(DrawAuditors::among(&fleet, signature, random())).await?;
     // Read before the tests are judged, so that the judgement has seen these games.
     let judged =
         service.read(|connection| Box::pin(async move { Jobs::on(connection).counted_in_tests().await })).await?;

@@ -130,12 +130,13 @@ impl Visit for Statement {
 /// The tables that a statement reads from begin to end, without an index of a few rows.
 fn scanned(plan: &[String]) -> Vec<&str> {
     // An index with a condition holds the rows that are looked for.
-    const PARTIAL: [&str; 9] = [
+    const PARTIAL: [&str; 10] = [
         "shards_received",
         "shards_waiting",
         "shards_set_aside",
         "shards_audited",
-        "shards_wanted",
+        "shards_auditor",
+        "shards_undrawn",
         "segments_open",
         "leases_due",
         "comparisons_waiting",

@@ -1,5 +1,7 @@
 //! A worker that asks for games.
 
+use std::sync::Arc;
+
 use super::{
     Reason, Standing,
     ids::{AccountId, WorkerId},
@@ -8,17 +10,28 @@ use super::{
 use crate::clock::Time;
 
 /// The active workers. They are counted now and then, since that takes a while.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Fleet {
     /// Number of workers of the last hour.
     pub workers: i64,
     /// Number of workers of the last ten minutes, to which leases are sized; none before the first
     /// count.
     pub active: Option<i64>,
-    /// The oldest active account with a worker of the last day that has the engine.
-    pub first_account: AccountId,
+    /// The accounts that may audit, with a worker of the last ten minutes that has the engine.
+    pub auditors: Arc<[Auditor]>,
     /// The time of the count.
     pub at: Time,
+}
+
+/// An account that may audit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Auditor {
+    /// The account.
+    pub account: AccountId,
+    /// Nodes of its accepted games.
+    pub proven_nodes: i64,
+    /// Whether a worker of it is trusted.
+    pub is_trusted: bool,
 }
 
 /// A worker that asks for games, and its account.

@@ -81,6 +81,8 @@ pub struct ShardToValidate {
     pub is_trusted: bool,
     /// Games of the account that other accounts reproduced.
     pub clean_games: i64,
+    /// Nodes that the account has proven.
+    pub proven_nodes: i64,
     /// How the match is judged, as JSON.
     pub gate: Option<String>,
 }

@@ -2,14 +2,25 @@
 
 use std::ops::Range;
 
-use crate::model::{AuditCandidate, AuditState, ShardId};
+use dataset::random::game_seed;
+
+use super::standing::STRANGER_NODES;
+use crate::{
+    clock::SECOND,
+    model::{AccountId, AuditCandidate, AuditState, Auditor, ShardId},
+};
 
 /// Audit rate in tenths of a per cent, by the account's clean games so far.
 const AUDIT_RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
 
-/// One in this many requests of an eligible auditor is answered with an audit. So the first request
-/// after an upload does not predict its auditor.
-const AUDIT_ODDS: u64 = 2;
+/// Rate in tenths of a per cent at which audits are audited themselves.
+const SECOND_AUDIT_RATE: u64 = 50;
+
+/// One in so many audits is for a trusted account, if one is there.
+const TRUSTED_ODDS: u64 = 2;
+
+/// The time in which an auditor asks for work, or else another one is drawn.
+pub const AUDITOR_MS: i64 = 10 * 60 * SECOND;
 
 /// Draws whether a shard is audited.
 #[must_use]
@@ -18,10 +29,38 @@ pub fn is_wanted(clean_games: i64, min_percent: u64, draw: u64) -> bool {
     draw % 1_000 < rate.max(min_percent * 10)
 }
 
-/// Draws whether a request is answered with an audit, if there is one.
+/// Draws whether an audit is audited.
 #[must_use]
-pub const fn is_auditor(draw: u64) -> bool {
-    draw.is_multiple_of(AUDIT_ODDS)
+pub const fn is_wanted_again(draw: u64) -> bool {
+    draw % 1_000 < SECOND_AUDIT_RATE
+}
+
+/// Draws the auditor of a shard among accounts that may be, weighted by their proven work. So two
+/// accounts of one owner meet as rarely as their share of all work is small. A half of the audits
+/// is for trusted accounts. `draw` is random, and another one for each shard.
+#[must_use]
+pub fn draw_auditor(auditors: &[Auditor], may_audit: impl Fn(&Auditor) -> bool, draw: u64) -> Option<AccountId> {
+    let of: Vec<&Auditor> = auditors.iter().filter(|auditor| may_audit(auditor)).collect();
+    let any_trusted = of.iter().any(|auditor| auditor.is_trusted);
+    let is_for_trusted = any_trusted && draw.is_multiple_of(TRUSTED_ODDS);
+    let of: Vec<&Auditor> = of.into_iter().filter(|auditor| auditor.is_trusted || !is_for_trusted).collect();
+    let weight = |auditor: &Auditor| auditor.proven_nodes.max(0) as u128 + STRANGER_NODES as u128;
+    let all: u128 = of.iter().map(|auditor| weight(auditor)).sum();
+    let mut place = (u128::from(draw / TRUSTED_ODDS) * all) >> 63;
+    for auditor in of {
+        let weight = weight(auditor);
+        if place < weight {
+            return Some(auditor.account);
+        }
+        place -= weight;
+    }
+    None
+}
+
+/// The random number of a shard among those of one draw.
+#[must_use]
+pub fn draw_of(draw: u64, shard: ShardId) -> u64 {
+    game_seed(draw, shard.0 as u64)
 }
 
 /// Draws a shard for one more audit, each with the same probability. Shards without any audit come
@@ -33,6 +72,23 @@ pub fn draw(shards: &[(ShardId, bool)], draw: u64) -> Option<ShardId> {
         shards.iter().filter(|(_, is_untouched)| *is_untouched == any_untouched).map(|(shard, _)| *shard).collect();
     let place = draw.checked_rem(of.len() as u64)?;
     of.get(place as usize).copied()
+}
+
+/// Games that a clean audit proves, as a multiple of the shard's: the account's shards that were
+/// not drawn are as good.
+const PROVEN_SHARDS: i64 = 5;
+
+/// Games that an audit proves when its verified games change; fewer than none if it is void.
+#[must_use]
+pub fn proven_games(games: i64, verified_before: i64, verified: i64) -> i64 {
+    let proven = |verified| if is_enough(games, verified) { PROVEN_SHARDS * games } else { 0 };
+    proven(verified) - proven(verified_before)
+}
+
+/// Whether so many verified games prove a shard.
+#[must_use]
+pub const fn is_enough(games: i64, verified: i64) -> bool {
+    verified > 0 && verified >= min_audit_games(games)
 }
 
 /// Minimum games of a shard to audit: a tenth.
@@ -84,7 +140,50 @@ mod tests {
         let rate = |clean, min| (0..1_000).filter(|draw| is_wanted(clean, min, *draw)).count();
         assert_eq!([0, 499, 500, 2_000, 10_000, 50_000].map(|clean| rate(clean, 0)), [200, 200, 150, 100, 50, 20]);
         assert_eq!([rate(0, 10), rate(50_000, 10), rate(50_000, 100)], [200, 100, 1_000]);
-        assert_eq!((0..1_000).filter(|draw| is_auditor(*draw)).count(), 500);
+        assert_eq!((0..1_000).filter(|draw| is_wanted_again(*draw)).count(), 50);
+    }
+
+    /// Counts the draws of each of these accounts, of so many.
+    fn drawn(auditors: &[Auditor], owner: i64, draws: u64) -> Vec<u64> {
+        let mut drawn = vec![0; auditors.len()];
+        for number in 0..draws {
+            let draw = draw_of(number, ShardId(7));
+            let auditor = draw_auditor(auditors, |auditor| auditor.account != AccountId(owner), draw).unwrap();
+            drawn[auditors.iter().position(|other| other.account == auditor).unwrap()] += 1;
+        }
+        drawn
+    }
+
+    fn auditor(account: i64, strangers: i64) -> Auditor {
+        Auditor { account: AccountId(account), proven_nodes: (strangers - 1) * STRANGER_NODES, is_trusted: false }
+    }
+
+    #[test]
+    fn auditors_are_drawn_by_their_proven_work() {
+        let auditors = [auditor(1, 1), auditor(2, 2), auditor(3, 5)];
+        let found = drawn(&auditors, 9, 8_000);
+        assert!(found.iter().zip([1_000, 2_000, 5_000]).all(|(found, of)| found.abs_diff(of) < 200), "{found:?}");
+        let found = drawn(&auditors, 3, 3_000);
+        assert!(found[0].abs_diff(1_000) < 150 && found[2] == 0, "its own account is none: {found:?}");
+        assert_eq!(draw_auditor(&auditors[..1], |_| false, 5), None);
+        assert_eq!(draw_auditor(&[], |_| true, 5), None);
+        for draw in [0, 1, u64::MAX - 1, u64::MAX] {
+            assert!(draw_auditor(&auditors, |_| true, draw).is_some());
+        }
+    }
+
+    #[test]
+    fn a_half_of_the_audits_is_for_trusted_accounts() {
+        let trusted = Auditor { is_trusted: true, ..auditor(1, 1) };
+        let found = drawn(&[trusted, auditor(2, 1_000)], 9, 4_000);
+        assert!(found[0].abs_diff(2_000) < 150, "{found:?}");
+    }
+
+    #[test]
+    fn a_clean_audit_proves_five_shards() {
+        assert_eq!([(0, 9), (0, 10), (10, 100)].map(|(before, after)| proven_games(100, before, after)), [0, 500, 0]);
+        assert_eq!((proven_games(100, 60, 9), proven_games(100, 9, 0)), (-500, 0), "a void audit proves nothing");
+        assert_eq!([0, 1].map(|verified| proven_games(5, 0, verified)), [0, 25]);
     }
 
     #[test]

@@ -249,7 +249,7 @@ impl Case {
             return false;
         }
         let is_gain = verified > row.audited_games;
-        let is_enough = is_verified_enough(&row.numbers, verified);
+        let is_enough = audits::is_enough(row.numbers.end - row.numbers.start, verified);
         // A requested second audit stays open until the count grows, even if it is enough already.
         let audit = match row.audit {
             AuditState::Wanted | AuditState::Leased if is_enough && is_gain => AuditState::Clean,
@@ -350,11 +350,6 @@ impl Case {
         }
         true
     }
-}
-
-/// Whether so many games prove a shard.
-fn is_verified_enough(numbers: &Range<i64>, verified: i64) -> bool {
-    verified > 0 && verified >= audits::min_audit_games(numbers.end - numbers.start)
 }
 
 #[cfg(test)]

@@ -12,8 +12,12 @@ use super::sizing::{LEASE_TIMEOUT_FACTOR, MIN_LEASE_MS};
 /// Renewals without an upload extend a lease by at most this many times its duration.
 const MAX_RENEWAL_FACTOR: i64 = 2;
 
-/// Minimum time without an upload after which a lease may be late.
+/// Minimum age of a late lease.
 pub const MIN_QUIET_MS: i64 = MIN_LEASE_MS / LEASE_TIMEOUT_FACTOR;
+
+/// Minimum time that an active lease lasts after a restart: the longest pause between two attempts
+/// of a worker.
+pub const RESTART_MS: i64 = MIN_LEASE_MS;
 
 /// A lease may be held so long and given back without any game at no price.
 const TRIAL_MS: i64 = 120 * SECOND;
@@ -100,11 +104,11 @@ impl Lease {
     /// account would hand them on to itself for ever.
     #[must_use]
     pub fn is_late(&self, now: Time, account: AccountId) -> bool {
-        let last = self.created.max(self.delivered);
+        // A game now and then does not make up for the others.
         self.state == LeaseState::Active
             && self.kind == LeaseKind::Fresh
             && self.account != account
-            && now > last.after(self.duration / LEASE_TIMEOUT_FACTOR)
+            && now > self.created.after(self.duration / LEASE_TIMEOUT_FACTOR)
     }
 
     /// Whether its time is over.
@@ -180,8 +184,8 @@ mod tests {
         let other = AccountId(lease.account.0 + 1);
         assert!(lease.is_late(Time(1_101), other) && !lease.is_late(Time(1_100), other));
         assert!(!lease.is_late(Time(9_999), lease.account), "its account has the games already");
-        let delivered = Lease { delivered: Time(1_050), ..lease.clone() };
-        assert!(delivered.is_late(Time(1_151), other) && !delivered.is_late(Time(1_150), other));
+        let delivered = Lease { delivered: Time(1_090), ..lease.clone() };
+        assert!(delivered.is_late(Time(1_101), other), "a few games do not make up for the others");
         assert!(!Lease { kind: LeaseKind::Audit, ..lease.clone() }.is_late(Time(9_999), other));
         assert!(!Lease { state: LeaseState::Done, ..lease }.is_late(Time(9_999), other));
     }

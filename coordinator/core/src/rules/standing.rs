@@ -1,9 +1,10 @@
 //! The standing of an account: work is lent against proven work, and faults cost both.
 //!
-//! A stranger borrows seconds of one core. Each accepted game lets an account borrow as much again,
-//! so an honest one soon borrows what it can play. Leases that lapse, rejected uploads and dropped
-//! audits are faults: they cost proven nodes. The faults of an account without any cost time, twice
-//! as much each. Thus a large fleet may lose its power, and a stranger may not hold games.
+//! A stranger borrows seconds of one core. Each clean audit lets an account borrow more, so an
+//! honest one soon borrows what it can play. Legal moves alone prove nothing. Leases that lapse,
+//! rejected uploads and dropped audits are faults: they cost proven nodes. The faults of an account
+//! without any cost time, twice as much each. Thus a large fleet may lose its power, and a stranger
+//! may not hold games.
 
 use crate::{
     clock::{DAY, SECOND, Time},
@@ -64,9 +65,10 @@ impl Standing {
         }
     }
 
-    /// Records accepted games of so many nodes. What a stranger is lent makes up for one fault.
-    pub const fn credit(&mut self, nodes: i64) {
-        self.proven_nodes = self.proven_nodes.saturating_add(nodes);
+    /// Records proven games of so many nodes; fewer than none take proof back. What a stranger is
+    /// lent makes up for one fault.
+    pub fn credit(&mut self, nodes: i64) {
+        self.proven_nodes = self.proven_nodes.saturating_add(nodes).max(0);
         if self.faults > 0 && self.proven_nodes >= STRANGER_NODES {
             self.faults -= 1;
             self.proven_nodes -= STRANGER_NODES;
@@ -148,6 +150,10 @@ mod tests {
         assert_eq!((standing.proven_nodes, standing.faults), (0, 1));
         standing.credit(5 * STRANGER_NODES);
         assert_eq!((standing.proven_nodes, standing.faults), (4 * STRANGER_NODES, 0));
+        standing.credit(-3 * STRANGER_NODES);
+        assert_eq!(standing.proven_nodes, STRANGER_NODES);
+        standing.credit(-3 * STRANGER_NODES);
+        assert_eq!((standing.proven_nodes, standing.faults), (0, 0));
     }
 
     proptest! {

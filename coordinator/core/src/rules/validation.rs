@@ -29,16 +29,29 @@ impl ShardToValidate {
         }
     }
 
-    /// Draws whether it is audited: fresh games of untrusted workers are. `min_percent` is the
-    /// coordinator's minimum rate; a gate may have a higher one.
+    /// Whether only an audit shows that the engine played its games. Games of trusted workers need
+    /// none, and games under a clock are not reproducible.
+    #[must_use]
+    pub fn is_auditable(&self, job: &Job) -> bool {
+        self.kind == LeaseKind::Fresh && !self.is_trusted && !job.is_timed()
+    }
+
+    /// Draws whether it is audited: games of untrusted workers are, and a few of the audits.
+    /// `min_percent` is the coordinator's minimum rate; a gate may have a higher one.
     #[must_use]
     pub fn is_sampled(&self, job: &Job, min_percent: u64, draw: u64) -> bool {
-        // Games under a clock are not reproducible.
-        if self.kind != LeaseKind::Fresh || job.is_timed() || self.is_trusted {
+        if self.kind == LeaseKind::Audit && !self.is_trusted {
+            return audits::is_wanted_again(draw);
+        }
+        if !self.is_auditable(job) {
             return false;
         }
         let gate = self.gate.as_deref().and_then(|gate| serde_json::from_str::<Gate>(gate).ok());
         let of_gate = gate.map_or(0, |gate| u64::from(gate.audit_percent));
+        // New accounts are free of charge, and the pairs of a gate are few.
+        if of_gate > 0 && self.proven_nodes == 0 {
+            return true;
+        }
         audits::is_wanted(self.clean_games, min_percent.max(of_gate), draw)
     }
 }
@@ -101,6 +114,7 @@ mod tests {
             kind: LeaseKind::Fresh,
             is_trusted: false,
             clean_games: 0,
+            proven_nodes: 1,
             gate: None,
         }
     }
@@ -123,9 +137,23 @@ mod tests {
         let rate = |shard: &ShardToValidate| (0..1_000).filter(|draw| shard.is_sampled(&job, 0, *draw)).count();
         assert_eq!(rate(&shard()), 200);
         assert_eq!(rate(&ShardToValidate { is_trusted: true, ..shard() }), 0);
-        assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Audit, ..shard() }), 0);
+        assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Audit, ..shard() }), 50);
+        assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Settle, ..shard() }), 0);
         let gate = serde_json::to_string(&Gate { audit_percent: 60, ..Gate::default() }).unwrap();
-        assert_eq!(rate(&ShardToValidate { gate: Some(gate), ..shard() }), 600);
+        let of_gate = ShardToValidate { gate: Some(gate), ..shard() };
+        assert_eq!(rate(&of_gate), 600);
+        assert_eq!(rate(&ShardToValidate { proven_nodes: 0, ..of_gate }), 1_000, "an account without proven work");
+        assert_eq!(rate(&ShardToValidate { proven_nodes: 0, ..shard() }), 200, "in self-play it may show some");
+    }
+
+    #[test]
+    fn only_an_audit_proves_fresh_games_of_strangers() {
+        let job = job(header());
+        assert!(shard().is_auditable(&job));
+        assert!(!ShardToValidate { is_trusted: true, ..shard() }.is_auditable(&job));
+        for kind in [LeaseKind::Audit, LeaseKind::Settle] {
+            assert!(!ShardToValidate { kind, ..shard() }.is_auditable(&job));
+        }
     }
 
     #[test]

@@ -1,23 +1,34 @@
 //! Audits, in the table of shards.
 
+use std::ops::Range;
+
 use super::{
     convert::{flag, numbers, row},
     error::StoreError,
     jobs::Jobs,
     shards::Shards,
 };
-use crate::model::{AccountId, AuditCandidate, AuditState, HeldGames, JobId, Player, ShardId, ShardState};
+use crate::{
+    clock::Time,
+    model::{
+        AccountId, AuditCandidate, AuditState, HeldGames, JobId, MAX_GAMES_PER_LEASE, Player, ShardId, ShardState,
+    },
+};
 
-/// Shards looked at for one audit.
-const MAX_CANDIDATES: i64 = 32;
+/// Shards whose auditor is drawn at a time.
+const MAX_UNDRAWN: i64 = 100;
 
-/// Shards of an engine $2 with a wanted audit and a hash from $5 to $6, that an account $1 may
-/// audit.
-const NEAR_HASH: &str = "SELECT shards.id AS id, shards.job AS job, shards.first AS first, shards.games AS games
-     FROM (SELECT id FROM shards WHERE audit = 'wanted' AND bench_signature = $2 AND hash >= $5 AND hash < $6
-           ORDER BY hash LIMIT $7) AS near JOIN shards ON shards.id = near.id JOIN jobs ON jobs.id = shards.job
-     WHERE shards.state = 'validated' AND shards.object = 'present' AND shards.account <> $1
-     AND jobs.kind <> 'timed' AND ($3 = 1 OR shards.account > $1 OR shards.account <= $4)";
+/// A shard with a wanted audit.
+pub struct Undrawn {
+    /// The shard.
+    pub shard: ShardId,
+    /// The account that played it.
+    pub account: AccountId,
+    /// The job of its games.
+    pub job: JobId,
+    /// Numbers of its games.
+    pub numbers: Range<i64>,
+}
 
 struct Holdings {
     job: JobId,
@@ -33,6 +44,7 @@ struct Auditable {
 }
 
 row!(Auditable { shard, untouched: flag });
+row!(Undrawn { shard, account, job, numbers: numbers });
 row!(Holdings { job, state, games, positions, held });
 row!(AuditCandidate { id, job, numbers: numbers });
 
@@ -63,28 +75,44 @@ impl Shards<'_> {
         Jobs::on(self.0.reborrow()).count_held(it.job, of(it.held) - of(it.held - gain)).await
     }
 
-    /// Finds a shard to audit. It belongs to another account. That account is younger than the
-    /// auditor's, unless the auditor is trusted or `first_account`, the oldest active one, is not
-    /// older. Only shards near a drawn hash are looked at, so thousands of them cost no more.
-    pub async fn to_audit(
+    /// The shards with a wanted audit of this engine, and without an auditor who may still ask.
+    pub async fn undrawn(&mut self, now: Time, bench_signature: i64) -> Result<Vec<Undrawn>, StoreError> {
+        let query = "SELECT shards.id AS shard, account, job, first, games
+                     FROM shards JOIN jobs ON jobs.id = shards.job
+                     WHERE audit = 'wanted' AND auditor_until < $1 AND shards.bench_signature = $2 AND jobs.kind <> 'timed'
+                     AND shards.state = 'validated' AND object = 'present' ORDER BY auditor_until, shards.id LIMIT $3";
+        let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(MAX_UNDRAWN);
+        Ok(query.fetch_all(self.0.raw()).await?)
+    }
+
+    /// The accounts that delivered any of these games.
+    pub async fn players(&mut self, job: JobId, numbers: &Range<i64>) -> Result<Vec<AccountId>, StoreError> {
+        let query = "SELECT DISTINCT account FROM shards
+                     WHERE job = $1 AND first > $2 - $4 AND first < $3 AND first + games > $2";
+        let query = sqlx::query_scalar(query).bind(job).bind(numbers.start).bind(numbers.end);
+        Ok(query.bind(MAX_GAMES_PER_LEASE).fetch_all(self.0.raw()).await?)
+    }
+
+    /// Stores the auditor of a shard, who may ask until a time; none if no account may audit it
+    /// now.
+    pub async fn set_auditor(
         &mut self,
-        auditor: &Player,
-        first_account: AccountId,
-        draw: u64,
-    ) -> Result<Option<AuditCandidate>, StoreError> {
-        // A hash is 64 hexadecimal digits. The golden ratio spreads the draws over its first 16.
-        let start = format!("{:016x}", draw.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        for (from, to) in [(start.as_str(), "g"), ("", start.as_str())] {
-            let query = sqlx::query_as(NEAR_HASH).bind(auditor.account).bind(auditor.bench_signature);
-            let query = query.bind(i64::from(auditor.is_trusted)).bind(first_account);
-            let query = query.bind(from.to_owned()).bind(to.to_owned()).bind(MAX_CANDIDATES);
-            let mut found: Vec<AuditCandidate> = query.fetch_all(self.0.raw()).await?;
-            if !found.is_empty() {
-                let drawn = (draw >> 40) as usize % found.len();
-                return Ok(Some(found.swap_remove(drawn)));
-            }
-        }
-        Ok(None)
+        shard: ShardId,
+        auditor: Option<AccountId>,
+        until: Time,
+    ) -> Result<(), StoreError> {
+        let query = "UPDATE shards SET auditor = $2, auditor_until = $3 WHERE id = $1 AND audit = 'wanted'";
+        sqlx::query(query).bind(shard).bind(auditor).bind(until).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// A shard whose audit was drawn for this player's account.
+    pub async fn to_audit(&mut self, auditor: &Player) -> Result<Option<AuditCandidate>, StoreError> {
+        let query = "SELECT id, job, first, games FROM shards
+                     WHERE audit = 'wanted' AND auditor = $1 AND bench_signature = $2
+                     AND state = 'validated' AND object = 'present' ORDER BY id LIMIT 1";
+        let query = sqlx::query_as(query).bind(auditor.account).bind(auditor.bench_signature);
+        Ok(query.fetch_optional(self.0.raw()).await?)
     }
 
     /// Marks the audit as leased; false if it is no longer wanted.
@@ -97,7 +125,7 @@ impl Shards<'_> {
     /// ways: expiry, release, rejection of its games, quarantine. The query therefore reads the
     /// state and not the cause.
     pub async fn reopen_audits(&mut self) -> Result<(), StoreError> {
-        let query = "UPDATE shards SET audit = 'wanted' WHERE audit = 'leased'
+        let query = "UPDATE shards SET audit = 'wanted', auditor_until = 0 WHERE audit = 'leased'
                      AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.audited = shards.id AND leases.state = 'active')
                      AND NOT EXISTS (SELECT 1 FROM comparisons WHERE comparisons.state IN ('waiting', 'different')
                                      AND (left_shard = shards.id OR right_shard = shards.id))";
@@ -121,7 +149,7 @@ impl Shards<'_> {
 
     /// Requests the audit of a shard.
     pub async fn want_audit(&mut self, shard: ShardId) -> Result<(), StoreError> {
-        let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1 AND audit IN ('none', 'clean')
+        let query = "UPDATE shards SET audit = 'wanted', auditor_until = 0 WHERE id = $1 AND audit IN ('none', 'clean')
                      AND state = 'validated' AND object = 'present'";
         sqlx::query(query).bind(shard).execute(self.0.raw()).await?;
         Ok(())

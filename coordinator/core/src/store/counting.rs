@@ -12,7 +12,7 @@ use crate::{
 
 row!(Piece { numbers: numbers, shard_first, state, bytes });
 row!(Tally { games, positions });
-row!(Audited { games, clean, waiting });
+row!(Audited { games, clean, waiting, drawn });
 
 /// Counted games and positions of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct Audited {
     pub clean: i64,
     /// Games of shards whose audit is wanted or leased.
     pub waiting: i64,
+    /// Those of them that an account is to audit, or does.
+    pub drawn: i64,
 }
 
 /// Returns the audit state of a job's games below a number.
@@ -67,9 +69,13 @@ pub async fn audited(connection: &mut Connection<'_>, job: JobId, below: i64) ->
     let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
                         CAST(COALESCE(SUM(CASE WHEN audited < games THEN audited ELSE games END), 0) AS BIGINT) AS clean,
                         CAST(COALESCE(SUM(CASE WHEN audit IN ('wanted', 'leased') THEN games ELSE 0 END), 0) AS BIGINT)
-                            AS waiting
+                            AS waiting,
+                        CAST(COALESCE(SUM(CASE WHEN drawn = 1 THEN games ELSE 0 END), 0) AS BIGINT) AS drawn
                  FROM (SELECT SUM(segments.games) AS games, MAX(shards.audited_games) AS audited,
-                              MAX(shards.audit) AS audit
+                              MAX(shards.audit) AS audit,
+                              MAX(CASE WHEN shards.audit = 'leased' OR (shards.audit = 'wanted'
+                                       AND (shards.auditor IS NOT NULL OR shards.auditor_until = 0))
+                                  THEN 1 ELSE 0 END) AS drawn
                        FROM segments JOIN shards ON shards.id = segments.shard
                                      JOIN workers ON workers.id = shards.worker
                        WHERE segments.job = $1 AND segments.first < $2 AND workers.trusted = 0

@@ -107,6 +107,12 @@ impl Jobs<'_> {
         Ok(())
     }
 
+    /// The estimated cost of a game.
+    pub async fn cost(&mut self, job: JobId) -> Result<i64, StoreError> {
+        let query = sqlx::query_scalar("SELECT nodes_per_game FROM jobs WHERE id = $1").bind(job);
+        Ok(query.fetch_one(self.0.raw()).await?)
+    }
+
     /// Stores the estimated cost of a game.
     pub async fn save_cost(&mut self, job: JobId, nodes_per_game: i64) -> Result<(), StoreError> {
         let query = "UPDATE jobs SET nodes_per_game = $2 WHERE id = $1";

@@ -132,11 +132,11 @@ impl Leases<'_> {
         found(sqlx::query_as(query).bind(token.clone()).fetch_optional(self.0.raw()).await?)
     }
 
-    /// The oldest active leases of a job with games that nothing was heard of since a time.
+    /// The oldest active leases of a job from before a time, with games that are missing.
     pub async fn quiet(&mut self, job: JobId, since: Time) -> Result<Vec<Lease>, StoreError> {
         let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration,
                             created, delivered, expires FROM leases
-                     WHERE job = $1 AND state = 'active' AND created < $2 AND delivered < $2
+                     WHERE job = $1 AND state = 'active' AND created < $2
                      AND EXISTS (SELECT 1 FROM segments WHERE segments.lease = leases.id)
                      ORDER BY created LIMIT $3";
         Ok(sqlx::query_as(query).bind(job).bind(since).bind(MAX_QUIET).fetch_all(self.0.raw()).await?)
@@ -157,6 +157,13 @@ impl Leases<'_> {
         let query = "UPDATE leases SET finished = $2, expires = $3, delivered = $4 WHERE id = $1";
         let query = sqlx::query(query).bind(lease.id).bind(lease.finished).bind(lease.expires);
         query.bind(lease.delivered).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Makes active leases last until a time at least.
+    pub async fn extend(&mut self, until: Time) -> Result<(), StoreError> {
+        let query = "UPDATE leases SET expires = $1 WHERE state = 'active' AND expires < $1";
+        sqlx::query(query).bind(until).execute(self.0.raw()).await?;
         Ok(())
     }
 

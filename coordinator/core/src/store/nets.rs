@@ -190,8 +190,12 @@ impl Nets<'_> {
         for job in &jobs {
             let mut after = Some(-1);
             while let Some(first) = after {
+                // Without an open audit, unless no account may audit it now.
                 let query = "SELECT first, entry FROM shards WHERE job = $1 AND first > $2 AND state = 'validated'
-                             AND object = 'present' AND held_games = games ORDER BY first LIMIT $3";
+                             AND object = 'present' AND held_games = games
+                             AND (audit IN ('none', 'clean')
+                                  OR (audit = 'wanted' AND auditor IS NULL AND auditor_until > 0))
+                             ORDER BY first LIMIT $3";
                 let query = sqlx::query_as(query).bind(job.id).bind(first).bind(MAX_ENTRIES);
                 let rows: Vec<EntryRow> = query.fetch_all(self.0.raw()).await?;
                 after = rows.last().map(|row| row.first);

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
@@ -21,6 +21,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("schema/7.sql"),
     include_str!("schema/8.sql"),
     concat!(include_str!("schema/9.sql"), include_str!("schema/proven.sql")),
+    include_str!("schema/10.sql"),
 ];
 
 /// Computes all counters from the rows that they count.

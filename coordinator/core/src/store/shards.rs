@@ -35,6 +35,7 @@ row!(ShardToValidate {
     kind,
     is_trusted: flag,
     clean_games,
+    proven_nodes,
     gate,
 });
 row!(Part { shard, numbers: numbers });
@@ -196,7 +197,8 @@ impl Shards<'_> {
     pub async fn to_validate(&mut self, shard: ShardId) -> Result<ShardToValidate, StoreError> {
         let query = "SELECT shards.id AS id, shards.worker AS worker, shards.account AS account, shards.first AS first,
                             shards.games AS games, shards.state AS state, shards.validated AS validated,
-                            leases.kind AS kind, workers.trusted AS is_trusted, clean_games, jobs.gate AS gate
+                            leases.kind AS kind, workers.trusted AS is_trusted, clean_games, proven_nodes,
+                            jobs.gate AS gate
                      FROM shards JOIN leases ON leases.id = shards.lease JOIN workers ON workers.id = shards.worker
                      JOIN accounts ON accounts.id = shards.account JOIN jobs ON jobs.id = shards.job
                      WHERE shards.id = $1";

@@ -9,13 +9,28 @@ use super::{
     operation::repository,
 };
 use crate::{
-    clock::{DAY, HOUR, Time},
-    model::{AccountId, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, Standing, WorkerId},
+    clock::{HOUR, Time},
+    model::{AccountId, Auditor, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, Standing, WorkerId},
 };
 
 /// Workers of other accounts that are looked at for lost games.
 const MAX_OTHERS: i64 = 100;
 
+/// Reads accounts that may audit games of an engine: those with a worker of the last ten minutes.
+/// Trainers see games before their audit.
+macro_rules! auditors {
+    ($columns:literal, $end:literal) => {
+        concat!(
+            $columns,
+            " FROM workers JOIN accounts ON accounts.id = workers.account
+              WHERE workers.last_seen > $1 AND workers.bench_signature = $2 AND workers.blocked IS NULL
+              AND accounts.state = 'active' AND (accounts.role <> 'trainer' OR trusted = 1) ",
+            $end
+        )
+    };
+}
+
+row!(Auditor { account, proven_nodes, is_trusted: flag });
 row!(Player {
     id,
     account,
@@ -147,31 +162,39 @@ impl Workers<'_> {
     pub async fn fleet(&mut self, now: Time, bench_signature: i64) -> Result<Fleet, StoreError> {
         let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
         let workers = sqlx::query_scalar(query).bind(now.after(-HOUR)).fetch_one(self.0.raw()).await?;
-        let query = "SELECT MIN(accounts.id) FROM workers JOIN accounts ON accounts.id = workers.account
-                     WHERE workers.last_seen > $1 AND workers.bench_signature = $2 AND accounts.state = 'active'";
-        let query = sqlx::query_scalar(query).bind(now.after(-DAY)).bind(bench_signature);
-        let first: Option<AccountId> = query.fetch_one(self.0.raw()).await?;
+        let query = auditors!(
+            "SELECT accounts.id AS account, proven_nodes, MAX(trusted) AS is_trusted",
+            "GROUP BY accounts.id, proven_nodes ORDER BY accounts.id"
+        );
+        let query = sqlx::query_as(query).bind(now.after(-HOUR / 6)).bind(bench_signature);
+        let auditors: Vec<Auditor> = query.fetch_all(self.0.raw()).await?;
         let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
         let active = sqlx::query_scalar(query).bind(now.after(-HOUR / 6)).fetch_one(self.0.raw()).await?;
-        let first_account = first.unwrap_or(AccountId(i64::MAX));
-        Ok(Fleet { workers, active: Some(active), first_account, at: now })
+        Ok(Fleet { workers, active: Some(active), auditors: auditors.into(), at: now })
     }
 
-    /// Whether a worker of another account was seen since a time, may play this job and has not
-    /// lost this game. The most recently seen ones are looked at.
+    /// Whether another account may audit games of a job now.
+    pub async fn any_auditor(&mut self, account: AccountId, job: &Job, now: Time) -> Result<bool, StoreError> {
+        let query = auditors!("SELECT 1 AS other", "AND accounts.id <> $3 LIMIT 1");
+        let query = sqlx::query(query).bind(now.after(-HOUR / 6)).bind(job.header.bench_signature as i64);
+        Ok(query.bind(account).fetch_optional(self.0.raw()).await?.is_some())
+    }
+
+    /// Whether a worker of another account was seen in the last hour, may play this job now and has
+    /// not lost this game. The most recently seen ones are looked at.
     pub async fn others_may_play(
         &mut self,
         account: AccountId,
         job: &Job,
         game: i64,
-        since: Time,
+        now: Time,
     ) -> Result<bool, StoreError> {
         let query = "SELECT COUNT(*) FROM (SELECT 1 FROM
                          (SELECT account FROM workers
                           WHERE last_seen > $4 AND account <> $1 AND bench_signature = $5 AND blocked IS NULL
                           AND (trusted <> 0 OR $6 = 0) ORDER BY last_seen DESC LIMIT $7) AS recent
                          JOIN accounts ON accounts.id = recent.account
-                         WHERE accounts.state = 'active'
+                         WHERE accounts.state = 'active' AND accounts.waits_until < $9
                          AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.account = recent.account
                                          AND leases.state IN ('expired', 'returned') AND leases.job = $2
                                          AND leases.first <= $3 AND leases.first > $3 - $8
@@ -180,9 +203,9 @@ impl Workers<'_> {
                                          AND shards.state = 'rejected' AND shards.job = $2 AND shards.first <= $3
                                          AND shards.first > $3 - $8 AND shards.first + shards.games > $3)
                          LIMIT 1) AS other";
-        let query = sqlx::query_scalar(query).bind(account).bind(job.id).bind(game).bind(since);
+        let query = sqlx::query_scalar(query).bind(account).bind(job.id).bind(game).bind(now.after(-HOUR));
         let query = query.bind(job.header.bench_signature as i64).bind(i64::from(job.is_timed()));
-        let query = query.bind(MAX_OTHERS).bind(MAX_GAMES_PER_LEASE);
+        let query = query.bind(MAX_OTHERS).bind(MAX_GAMES_PER_LEASE).bind(now);
         Ok(query.fetch_one(self.0.raw()).await.map(|others: i64| others > 0)?)
     }
 }

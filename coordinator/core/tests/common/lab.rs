@@ -9,13 +9,13 @@ use std::{
 use coordinator_core::{
     clock::{Clock, Time},
     model::{
-        AccountId, AccountState, CampaignCommand, CampaignId, Figures, Fleet, JobId, LeaseToken, NetState, NewNet,
-        ShardId, ToCompare, ValidationReport,
+        AccountId, AccountState, Auditor, CampaignCommand, CampaignId, Figures, Fleet, JobId, LeaseToken, NetState,
+        NewNet, ShardId, ToCompare, ValidationReport,
     },
     ops::{
         accounts::{CreateAccount, DeleteAccount},
         campaigns::{AdvanceCampaign, CommandCampaign, CreateCampaign},
-        disputes::{ClaimComparisons, RecordComparison, finish_reviews},
+        disputes::{ClaimComparisons, DrawAuditors, RecordComparison, finish_reviews},
         leases::{AcquireLease, Caller, ExpireLeases, ReleaseLease, RenewLease},
         matches::{ConcludeMatches, CreateMatch, RecheckMatches},
         trainings::{ClaimTraining, CompleteTraining, RecordTrainingFile},
@@ -54,10 +54,10 @@ pub const POSITIONS: u64 = 100;
 /// The nodes that most accounts have proven: more than any test lends.
 pub const PROVEN_NODES: i64 = 1_000_000_000_000;
 
-/// A draw that selects neither a shard for an audit nor a worker as an auditor.
+/// A draw that selects no shard for an audit.
 pub const NO_AUDIT: u64 = 999;
 
-/// A draw that selects both.
+/// A draw that selects any shard for an audit, and any account as its auditor.
 pub const ALL_AUDITS: u64 = 0;
 
 /// A small campaign; its gate is decided after a few dozen pairs.
@@ -285,8 +285,25 @@ impl Lab {
         self.clock.advance(1_000);
     }
 
-    /// Requests this many games.
+    /// Draws an account as the auditor of all shards that it may audit.
+    pub async fn draw_auditor(&self, player: Player) {
+        self.draw_auditors(&[player]).await;
+    }
+
+    /// Draws the auditors of all shards, among these accounts.
+    pub async fn draw_auditors(&self, players: &[Player]) {
+        self.execute("UPDATE shards SET auditor = NULL, auditor_until = 0 WHERE audit = 'wanted'").await;
+        let auditor =
+            |player: &Player| Auditor { account: AccountId(player.account), proven_nodes: 1, is_trusted: false };
+        let (auditors, bench_signature) = (players.iter().map(auditor).collect(), SIGNATURE as i64);
+        self.run(DrawAuditors { auditors, bench_signature, draw: 1 }).await.expect("auditors can be drawn");
+    }
+
+    /// Requests this many games. An even draw makes the account the auditor of what it may audit.
     pub async fn request(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Result<Work, StoreError> {
+        if draw.is_multiple_of(2) {
+            self.draw_auditor(player).await;
+        }
         self.request_under(&self.policy().await, player, nonce, games, draw).await
     }
 

@@ -29,7 +29,8 @@ impl MissingAudits {
         let below = verdict.pairs as i64 * 2;
         let audited = counting::audited(connection, job, below).await?;
         let missing = (audited.games * i64::from(percent) + 99) / 100 - audited.clean;
-        let open = Comparisons::on(connection.reborrow()).open_below(job, below).await?;
+        let drawn = if percent > 0 { audited.drawn } else { 0 };
+        let open = Comparisons::on(connection.reborrow()).open_below(job, below).await?.max(drawn);
         if missing <= 0 && open == 0 {
             return Ok(None);
         }

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     model::{AccountId, JobId, Part, Reason, Review, ShardId},
-    ops::holders,
-    rules::case::{Case, Transition},
+    ops::{holders, standing},
+    rules::{
+        audits,
+        case::{Case, Transition},
+    },
     store::{StoreError, Tx},
 };
 
@@ -24,6 +27,8 @@ struct Progress {
     moved: BTreeMap<AccountId, i64>,
     /// Jobs whose games have changed.
     jobs: BTreeSet<JobId>,
+    /// Nodes that audits proved, or no longer prove.
+    proven: BTreeMap<AccountId, i64>,
     is_review_due: bool,
 }
 
@@ -63,13 +68,25 @@ impl Progress {
             Transition::Verify(id) => {
                 let shard = case.shard(id);
                 tx.shards().save_audit(id, shard.audited_games, shard.audit).await?;
+                let verified = before.as_ref().map_or(0, |before| before.audited_games);
+                let games = shard.numbers.end - shard.numbers.start;
+                let proven = audits::proven_games(games, verified, shard.audited_games);
+                if proven != 0 {
+                    let nodes = proven.saturating_mul(tx.jobs().cost(shard.job).await?);
+                    *self.proven.entry(shard.account).or_default() += nodes;
+                }
                 if before.as_ref().is_some_and(|before| before.audited_games > shard.audited_games) {
                     tx.jobs().count_loss(shard.job).await?;
                 }
             }
             Transition::Distrust(account) => change_standing(tx, account, true, cause).await?,
             Transition::Trust(account) => change_standing(tx, account, false, cause).await?,
-            Transition::Recount(account) => tx.accounts().add_clean_games(account, case.take_gain(account)).await?,
+            Transition::Recount(account) => {
+                tx.accounts().add_clean_games(account, case.take_gain(account)).await?;
+                if let Some(nodes) = self.proven.remove(&account) {
+                    standing::credit(tx, account, nodes).await?;
+                }
+            }
             _ => {}
         }
         self.is_review_due |= matches!(transition, Transition::Distrust(_) | Transition::Trust(_));

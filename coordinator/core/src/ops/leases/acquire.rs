@@ -9,7 +9,7 @@ use protocol::api::{
 };
 
 use crate::{
-    clock::{HOUR, SECOND, Time},
+    clock::{SECOND, Time},
     model::{
         AccountId, Event, Job, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease, Player, ShardId, Stall,
         WorkerId,
@@ -17,7 +17,6 @@ use crate::{
     ops::{live, workers::MAX_THREADS},
     people::secret,
     rules::{
-        audits,
         case::Case,
         granting::{Policy, Wait, idle_seconds, is_stall},
         leases::MIN_QUIET_MS,
@@ -102,7 +101,7 @@ impl AcquireLease {
         {
             return Ok(Work::Games(lease));
         }
-        if let Some(work) = grant.audit(tx, self.caller.draw, &self.policy).await? {
+        if let Some(work) = grant.audit(tx, self.caller.draw).await? {
             return Ok(work);
         }
         grant.fresh(tx, &self.policy).await
@@ -174,13 +173,9 @@ impl Grant<'_> {
         Ok(Some(lease))
     }
 
-    /// Grants games of another account's shard again.
-    async fn audit(&self, tx: &mut Tx<'_>, draw: u64, policy: &Policy) -> Result<Option<Work>, StoreError> {
-        if !audits::is_auditor(draw) {
-            return Ok(None);
-        }
-        let first_account = policy.fleet.first_account;
-        let Some(wanted) = tx.shards().to_audit(self.player, first_account, draw).await? else { return Ok(None) };
+    /// Grants games of a shard again, if this account was drawn as its auditor.
+    async fn audit(&self, tx: &mut Tx<'_>, draw: u64) -> Result<Option<Work>, StoreError> {
+        let Some(wanted) = tx.shards().to_audit(self.player).await? else { return Ok(None) };
         let job = tx.jobs().lock(wanted.job).await?;
         let mut case = Case::default();
         case.extend(tx.comparisons().evidence_of(wanted.id).await?);
@@ -239,7 +234,8 @@ impl Grant<'_> {
     }
 
     /// Grants the first open games of a job, or else those behind its frontier, or else those of a
-    /// late lease. A sequential test may be decided by the games at hand: then the worker waits for
+    /// late lease. In a match these are the first, since it is decided by the pairs up to the first
+    /// gap. A sequential test may be decided by the games at hand: then the worker waits for
     /// its next judgement.
     async fn fresh_of(
         &self,
@@ -249,6 +245,11 @@ impl Grant<'_> {
         policy: &Policy,
     ) -> Result<Option<Work>, StoreError> {
         let now = tx.now();
+        if job.unit() > 1
+            && let Some(second) = self.second_of(tx, job, max_games).await?
+        {
+            return Ok(Some(Work::Games(second)));
+        }
         let mut open = tx.segments().open(job.id).await?;
         let mut numbers = segments::first_open(&open, max_games);
         if let Some(first) = &numbers
@@ -260,15 +261,13 @@ impl Grant<'_> {
         if numbers.is_none() {
             let judged = policy.judged.get(&job.id).copied().unwrap_or(0);
             if self.fleet.is_some_and(|workers| job.awaits_verdict(workers, judged)) {
-                let second = self.second_of(tx, job, max_games).await?;
-                let wait = Work::Wait { seconds: VERDICT_SECONDS, reason: VERDICT_REASON.to_owned() };
-                return Ok(Some(second.map_or(wait, Work::Games)));
+                return Ok(Some(Work::Wait { seconds: VERDICT_SECONDS, reason: VERDICT_REASON.to_owned() }));
             }
             open.clear();
             numbers = job.next_games(max_games);
         }
         let Some(numbers) = numbers else {
-            return Ok(self.second_of(tx, job, max_games).await?.map(Work::Games));
+            return Ok(if job.unit() > 1 { None } else { self.second_of(tx, job, max_games).await?.map(Work::Games) });
         };
         tx.jobs().record_grant(job.id, now, job.frontier.max(numbers.end)).await?;
         let attempts = segments::next_attempt(&open, &numbers);
@@ -301,7 +300,7 @@ impl Grant<'_> {
     async fn is_reserved(&self, tx: &mut Tx<'_>, job: &Job, game: i64, now: Time) -> Result<bool, StoreError> {
         let account = self.player.account;
         Ok(tx.leases().has_lost(account, job.id, game).await?
-            && tx.workers().others_may_play(account, job, game, now.after(-HOUR)).await?)
+            && tx.workers().others_may_play(account, job, game, now).await?)
     }
 }
 

@@ -50,7 +50,11 @@ impl Operation for AcceptShard {
         let before: Vec<_> = before.into_iter().map(|part| part.numbers).collect();
         if let Some(credit) = Credit::of(&shard.numbers, &before, report) {
             tx.accounts().credit(shard.account, now, credit).await?;
-            standing::credit(tx, shard.account, credit.games.saturating_mul(job.nodes_per_game)).await?;
+            // Legal moves cost nothing: they prove work only if no other account may audit them.
+            let waits = shard.is_auditable(&job) && tx.workers().any_auditor(shard.account, &job, now).await?;
+            if !waits {
+                standing::credit(tx, shard.account, credit.games.saturating_mul(job.nodes_per_game)).await?;
+            }
         }
         Ok(())
     }

@@ -1,20 +1,23 @@
 //! Audits: games played again by other accounts.
 
 use coordinator_core::{
-    clock::{DAY, HOUR},
-    model::JobId,
+    clock::{HOUR, SECOND},
+    model::{AccountId, Auditor, JobId},
+    ops::disputes::DrawAuditors,
     reports::overview,
     store::counting,
 };
 use protocol::api::work::ReceiptStatus;
 
 use super::cases;
-use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Player};
+use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Player, SIGNATURE};
 
 cases! {
-    an_older_account_plays_a_shard_again
-    no_account_audits_itself_and_new_accounts_do_not_audit_old_ones
-    an_inactive_older_account_is_not_waited_for
+    another_account_plays_a_shard_again
+    only_the_drawn_account_audits_a_shard
+    no_account_audits_itself
+    an_auditor_that_does_not_ask_is_replaced
+    an_audit_is_audited_by_a_third_account
     one_shard_is_audited_by_one
     an_expired_audit_is_reopened
     a_rejected_audit_is_reopened
@@ -52,7 +55,7 @@ pub(super) async fn an_audit(lab: &Lab) -> [Player; 2] {
     [ann, eve]
 }
 
-async fn an_older_account_plays_a_shard_again(lab: Lab) {
+async fn another_account_plays_a_shard_again(lab: Lab) {
     lab.campaign("one").await;
     let (old, new) = (lab.player("old").await, lab.player("new").await);
     let lease = lab.lease(new, "1", 10).await;
@@ -63,43 +66,71 @@ async fn an_older_account_plays_a_shard_again(lab: Lab) {
     assert_eq!((again.numbers(), &again.terms), (0..10, &lease.terms));
     assert_eq!(audit_of(&lab, 1).await, "leased");
     lab.deliver(old, &again).await;
-    lab.validate(ALL_AUDITS).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!((lab.compare().await, lab.compare().await), (1, 0));
     assert_eq!(audit_of(&lab, 1).await, "clean");
     let clean = "SELECT clean_games FROM accounts ORDER BY id";
     assert_eq!(lab.rows::<(i64,)>(clean).await, [(0,), (10,)], "an audit verifies nothing of the auditor");
     let states = "SELECT state FROM leases ORDER BY id";
     assert_eq!(lab.rows::<(String,)>(states).await, [("done".into(),), ("done".into(),)]);
-    assert_eq!(audit_of(&lab, 2).await, "none", "an audit is not audited");
+    assert_eq!(audit_of(&lab, 2).await, "none", "few audits are audited");
 }
 
-async fn no_account_audits_itself_and_new_accounts_do_not_audit_old_ones(lab: Lab) {
+/// The attack: an accomplice polls for the audits of its partner.
+async fn only_the_drawn_account_audits_a_shard(lab: Lab) {
     lab.long_campaign().await;
-    let (old, new) = (lab.player("old").await, lab.player("new").await);
-    let lease = lab.lease(new, "1", 10).await;
-    lab.deliver(new, &lease).await;
+    let (ann, bob, eve) = (lab.player("ann").await, lab.player("bob").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
     lab.validate(ALL_AUDITS).await;
-    let newest = lab.player("newest").await;
-    for (nonce, player) in [("2", new), ("2", newest)] {
-        assert!(lab.audit(player, nonce).await.unwrap().terms.first_game >= 10);
+    lab.draw_auditor(ann).await;
+    for (number, other) in [bob, eve, bob].into_iter().enumerate() {
+        assert!(lab.lease(other, &format!("{number}"), 10).await.terms.first_game >= 10);
     }
-    let lease = lab.lease(old, "1", 10).await;
-    lab.deliver(old, &lease).await;
-    lab.validate(ALL_AUDITS).await;
-    // No account is older than the oldest.
-    let again = lab.audit(newest, "3").await.unwrap();
-    assert_eq!(again.numbers(), lease.numbers());
+    assert_eq!(lab.lease(ann, "1", 10).await.numbers(), 0..10);
+    assert_eq!(audit_of(&lab, 1).await, "leased");
 }
 
-async fn an_inactive_older_account_is_not_waited_for(lab: Lab) {
-    lab.campaign("one").await;
-    let (_old, new) = (lab.player("old").await, lab.player("new").await);
-    lab.clock.advance(DAY + HOUR);
-    let newest = lab.player("newest").await;
-    let lease = lab.lease(new, "1", 10).await;
-    lab.deliver(new, &lease).await;
+async fn no_account_audits_itself(lab: Lab) {
+    lab.long_campaign().await;
+    let eve = lab.player("eve").await;
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
     lab.validate(ALL_AUDITS).await;
-    assert_eq!(lab.audit(newest, "1").await.unwrap().numbers(), 0..10);
+    assert!(lab.audit(eve, "2").await.unwrap().terms.first_game >= 10);
+    let ann = lab.player("ann").await;
+    lab.draw_auditor(ann).await;
+    assert_eq!(lab.lease(ann, "1", 10).await.numbers(), 0..10, "an auditor came later");
+}
+
+async fn an_auditor_that_does_not_ask_is_replaced(lab: Lab) {
+    lab.long_campaign().await;
+    let (ann, bob, eve) = (lab.player("ann").await, lab.player("bob").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    lab.draw_auditor(ann).await;
+    let auditor = |player: Player| Auditor { account: AccountId(player.account), proven_nodes: 0, is_trusted: false };
+    let draw = || DrawAuditors { auditors: [auditor(bob)].into(), bench_signature: SIGNATURE as i64, draw: 1 };
+    lab.clock.advance(600 * SECOND);
+    lab.run(draw()).await.unwrap();
+    assert!(lab.lease(bob, "1", 10).await.terms.first_game >= 10, "ann may still ask");
+    lab.clock.advance(SECOND);
+    lab.run(draw()).await.unwrap();
+    assert!(lab.lease(ann, "1", 10).await.terms.first_game >= 10, "she is late");
+    assert_eq!(lab.lease(bob, "2", 10).await.numbers(), 0..10);
+}
+
+/// Accounts that delivered the same games do not audit them, while there are others.
+async fn an_audit_is_audited_by_a_third_account(lab: Lab) {
+    let [ann, eve] = an_audit(&lab).await;
+    let bob = lab.player("bob").await;
+    lab.execute("UPDATE shards SET audit = 'wanted', state = 'validated' WHERE id = 2").await;
+    for player in [ann, eve] {
+        lab.draw_auditors(&[player, bob]).await;
+        assert!(lab.lease(player, "again", 10).await.terms.first_game >= 10);
+    }
+    assert_eq!(lab.lease(bob, "1", 10).await.numbers(), 0..10);
 }
 
 async fn one_shard_is_audited_by_one(lab: Lab) {
@@ -225,7 +256,7 @@ async fn verified_games_are_counted_once(lab: Lab) {
         assert_eq!(lab.value::<i64>("SELECT clean_games FROM accounts ORDER BY id DESC LIMIT 1").await, clean);
     }
     let audited = crate::op!(lab.read, [], |c| counting::audited(&mut c, JobId(job), 100)).unwrap();
-    assert_eq!((audited.games, audited.clean, audited.waiting), (10, 10, 0), "each game once");
+    assert_eq!((audited.games, audited.clean, audited.waiting, audited.drawn), (10, 10, 0, 0), "each game once");
     // A shard that holds two pieces is one shard.
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments").await, 1, "an audit splits no segment");
     lab.execute("UPDATE segments SET games = 5 WHERE first = 0").await;

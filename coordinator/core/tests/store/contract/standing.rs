@@ -3,7 +3,7 @@
 use coordinator_core::{
     clock::{DAY, HOUR, SECOND},
     model::ShardId,
-    ops::{retention::ExpireRejected, settings::FollowClock, validation::RejectShard},
+    ops::{leases::ExtendLeases, retention::ExpireRejected, settings::FollowClock, validation::RejectShard},
     rules::granting::Policy,
 };
 use protocol::{
@@ -15,11 +15,15 @@ use protocol::{
 };
 
 use super::{cases, leases::a_match};
-use crate::common::lab::{Lab, NO_AUDIT, Object, Player};
+use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player};
 
 cases! {
     an_audit_is_lent_as_well
     leases_that_lapse_together_are_one_fault
+    downtime_of_the_coordinator_is_no_fault
+    legal_games_prove_nothing_before_an_audit
+    a_void_audit_proves_nothing
+    a_late_pair_comes_before_new_ones
     games_uploaded_twice_are_missing_once
     bytes_that_the_coordinator_lost_are_no_fault
     a_wait_ends_a_day_after_the_clock_was_mended
@@ -28,7 +32,7 @@ cases! {
     a_trusted_worker_needs_no_proof
     an_account_that_holds_games_waits_longer_each_time
     games_of_a_late_lease_are_granted_a_second_time
-    a_late_lease_that_delivers_is_left_alone
+    a_late_lease_that_drips_is_played_by_others
     games_held_in_vain_are_missed_although_others_played_them
     each_game_of_a_lease_is_received_once
     a_lease_with_rejected_uploads_takes_no_more
@@ -171,16 +175,15 @@ async fn games_of_a_late_lease_are_granted_a_second_time(lab: Lab) {
     assert_eq!(lab.rows::<(i64, i64)>(held).await, [(1, 60), (2, 40)]);
 }
 
-async fn a_late_lease_that_delivers_is_left_alone(lab: Lab) {
+async fn a_late_lease_that_drips_is_played_by_others(lab: Lab) {
     let (_, job) = lab.long_campaign().await;
     lab.execute(&format!("UPDATE jobs SET game_limit = 100 WHERE id = {job}")).await;
     let (eve, ann) = (lab.player("eve").await, lab.player("ann").await);
     let lease = lab.lease(eve, "1", 300).await;
     lab.clock.advance(290 * SECOND);
     lab.upload(eve, &lease.token, &lab.played(&lease, 0..30)).await.unwrap();
-    lab.clock.advance(290 * SECOND);
-    assert!(ask(&lab, ann, "1").await.is_err());
-    lab.clock.advance(20 * SECOND);
+    assert!(ask(&lab, ann, "1").await.is_err(), "it is not late yet");
+    lab.clock.advance(11 * SECOND);
     assert_eq!(lab.lease(ann, "1", 300).await.numbers(), 30..100);
 }
 
@@ -301,6 +304,69 @@ async fn leases_that_lapse_together_are_one_fault(lab: Lab) {
     lab.clock.advance(901 * SECOND);
     assert_eq!(lab.expire().await, 4);
     assert_eq!(standing(&lab, eve).await, (0, 1));
+}
+
+async fn downtime_of_the_coordinator_is_no_fault(lab: Lab) {
+    lab.long_campaign().await;
+    let eve = lab.stranger("eve").await;
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.clock.advance(DAY);
+    lab.run(ExtendLeases).await.unwrap();
+    assert_eq!(lab.expire().await, 0);
+    lab.clock.advance(899 * SECOND);
+    lab.deliver(eve, &lease).await;
+    lab.clock.advance(DAY);
+    assert_eq!(lab.expire().await, 0);
+    assert_eq!(standing(&lab, eve).await, (0, 0));
+}
+
+/// Plays games of an account, and their audit by another one.
+async fn audited(lab: &Lab, player: Player, auditor: Player, nonce: &str) -> i64 {
+    let lease = lab.lease(player, nonce, 300).await;
+    lab.deliver(player, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let audit = lab.audit(auditor, nonce).await.unwrap();
+    assert_eq!(audit.numbers(), lease.numbers());
+    lab.deliver(auditor, &audit).await;
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(lab.compare().await, 1);
+    lease.games as i64
+}
+
+/// The attack: random legal games, which cost nothing, are to prove work.
+async fn legal_games_prove_nothing_before_an_audit(lab: Lab) {
+    lab.long_campaign().await;
+    let (eve, ann) = (lab.stranger("eve").await, lab.player("ann").await);
+    for nonce in ["1", "2", "3"] {
+        let lease = lab.lease(eve, nonce, 300).await;
+        assert_eq!(lease.games as i64, STRANGER_GAMES);
+        let forged = lab.with_wrong_game(&lease, lease.numbers(), lease.terms.first_game, 7);
+        assert_eq!(lab.upload(eve, &lease.token, &forged).await, Ok(ReceiptStatus::Received));
+        lab.validate(NO_AUDIT).await;
+    }
+    assert_eq!(standing(&lab, eve).await, (0, 0));
+    assert_eq!(audited(&lab, eve, ann, "4").await, STRANGER_GAMES);
+    assert_eq!(standing(&lab, eve).await, (5 * STRANGER_GAMES * 66_600, 0));
+    assert_eq!(lab.lease(eve, "5", 300).await.games, 300);
+}
+
+async fn a_void_audit_proves_nothing(lab: Lab) {
+    lab.long_campaign().await;
+    let (eve, ann) = (lab.stranger("eve").await, lab.player("ann").await);
+    let games = audited(&lab, eve, ann, "1").await;
+    assert_eq!(standing(&lab, eve).await, (5 * games * 66_600, 0));
+    super::disputes::quarantine(&lab, ann).await;
+    assert_eq!(standing(&lab, eve).await, (0, 0));
+}
+
+async fn a_late_pair_comes_before_new_ones(lab: Lab) {
+    a_match(&lab, "match", Gate { most_pairs: 100, ..Gate::default() }).await;
+    let (eve, ann) = (lab.player("eve").await, lab.player("ann").await);
+    assert_eq!(lab.lease(eve, "1", 2).await.numbers(), 0..2);
+    assert_eq!(lab.lease(ann, "1", 2).await.numbers(), 2..4);
+    lab.clock.advance(301 * SECOND);
+    assert_eq!(lab.lease(eve, "2", 2).await.numbers(), 2..4, "her own are left to others");
+    assert_eq!(lab.lease(ann, "2", 2).await.numbers(), 0..2);
 }
 
 async fn games_uploaded_twice_are_missing_once(lab: Lab) {

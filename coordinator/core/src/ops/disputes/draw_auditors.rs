@@ -1,0 +1,53 @@
+//! The auditors of shards.
+
+use std::sync::Arc;
+
+use crate::{
+    clock::SECOND,
+    model::{Auditor, Fleet},
+    rules::audits,
+    store::{Operation, StoreError, Tx},
+};
+
+/// The pause before the next draw for a shard that no account may audit now.
+const RETRY_MS: i64 = 60 * SECOND;
+
+/// Draws the auditors of shards whose audit is wanted. An auditor that does not ask for work in
+/// time is replaced.
+pub struct DrawAuditors {
+    /// The accounts that may audit.
+    pub auditors: Arc<[Auditor]>,
+    /// The bench signature of their engine.
+    pub bench_signature: i64,
+    /// A random number.
+    pub draw: u64,
+}
+
+impl DrawAuditors {
+    /// Draws among the active accounts.
+    #[must_use]
+    pub fn among(fleet: &Fleet, bench_signature: u64, draw: u64) -> Self {
+        Self { auditors: Arc::clone(&fleet.auditors), bench_signature: bench_signature as i64, draw }
+    }
+}
+
+impl Operation for DrawAuditors {
+    const NAME: &'static str = "draw_auditors";
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
+        for wanted in tx.shards().undrawn(now, self.bench_signature).await? {
+            let players = tx.shards().players(wanted.job, &wanted.numbers).await?;
+            let draw = audits::draw_of(self.draw, wanted.shard);
+            let is_new = |auditor: &Auditor| !players.contains(&auditor.account);
+            let is_other = |auditor: &Auditor| auditor.account != wanted.account;
+            let drawn = audits::draw_auditor(&self.auditors, is_new, draw);
+            // A further audit in a fleet of two accounts.
+            let drawn = drawn.or_else(|| audits::draw_auditor(&self.auditors, is_other, draw));
+            let until = now.after(if drawn.is_some() { audits::AUDITOR_MS } else { RETRY_MS });
+            tx.shards().set_auditor(wanted.shard, drawn, until).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,670 @@
+//! A fleet of accounts over the real rules, without a database: lending, the choice of shards and
+//! auditors, and the consequences of evidence. The clock moves by rounds of a minute.
+//!
+//! One owner has several accounts, and copies its own games where it audits itself: the worst case.
+//! Where two results differ, a referee plays the game and knows who is right.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coordinator_core::{
+    clock::{SECOND, Time},
+    model::{
+        AccountId, AuditCandidate, AuditState, Auditor, Comparison, ComparisonId, ComparisonState, Evidence, Fault,
+        JobId, LeaseKind, ObjectState, ShardEvidence, ShardId, ShardState, Standing,
+    },
+    rules::{
+        audits,
+        case::{Case, Transition},
+    },
+};
+use dataset::random::{Stream, Use};
+
+/// The estimated cost of a game, in nodes.
+const NODES_PER_GAME: i64 = 53_000;
+
+/// Games that a machine of one core plays in a round.
+const GAMES_PER_CORE: i64 = 400_000 * 60 / NODES_PER_GAME;
+
+/// Seconds until an upload is validated.
+const VALIDATION_SECONDS: i64 = 5;
+
+/// The account of the referee.
+const REFEREE: AccountId = AccountId(0);
+
+/// Shards of an account that one step of its review reads.
+const REVIEWED: usize = 100;
+
+/// The use of a lease.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Leased {
+    /// It plays or forges their games.
+    #[default]
+    Delivered,
+    /// It lets them lapse.
+    Held,
+    /// It uploads what does not replay.
+    Rubbish,
+}
+
+/// How the accounts of one owner act.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Strategy {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The share of its self-play leases that it forges, in thousandths.
+    pub(crate) lies: u64,
+    /// The share of a forged lease's games that are forged, in thousandths.
+    pub(crate) part: u64,
+    /// The share of its leases in gates that it forges, in thousandths.
+    pub(crate) gate_lies: u64,
+    /// Games that others verify before it lies.
+    pub(crate) honest_games: i64,
+    /// Leases that it asks for in a round: forged games cost no time.
+    pub(crate) leases: usize,
+    /// The use of its leases.
+    pub(crate) leased: Leased,
+    /// Whether it lets audits lapse, instead of confirming its own accounts.
+    pub(crate) drops_audits: bool,
+    /// Whether a new account follows each that is quarantined.
+    pub(crate) returns: bool,
+}
+
+/// A fleet to simulate.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// Accounts of honest volunteers.
+    pub(crate) honest: usize,
+    /// Accounts of the owner at the same time.
+    pub(crate) cheats: usize,
+    /// The owner's strategy.
+    pub(crate) strategy: Strategy,
+    /// Rounds of a minute.
+    pub(crate) rounds: i64,
+    /// Rounds between two training sets, each with a gate.
+    pub(crate) generation: i64,
+    /// Games that the referee plays again in a round, each of a random shard.
+    pub(crate) checks: usize,
+    /// Cores of each machine.
+    pub(crate) cores: i64,
+    /// The seed.
+    pub(crate) seed: u64,
+}
+
+/// The result of a simulation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Leases.
+    pub(crate) leases: u64,
+    /// Games in training sets.
+    pub(crate) trained: i64,
+    /// Those that are forged.
+    pub(crate) forged: i64,
+    /// Decided gates.
+    pub(crate) gates: i64,
+    /// Counted batches of pairs in them.
+    pub(crate) batches: i64,
+    /// Those that are forged.
+    pub(crate) forged_batches: i64,
+    /// Games that honest machines could have played.
+    pub(crate) capacity: i64,
+    /// Those that they were not lent.
+    pub(crate) delayed: i64,
+    /// Games that honest machines played.
+    pub(crate) played: i64,
+    /// Those that were audits.
+    pub(crate) replayed: i64,
+    /// Games that the owner holds, summed over rounds.
+    pub(crate) held: i64,
+    /// Games that the referee played again.
+    pub(crate) checks: i64,
+    /// Quarantined accounts of the owner.
+    pub(crate) caught: u64,
+    /// Quarantined accounts of others.
+    pub(crate) wronged: u64,
+}
+
+impl Outcome {
+    /// Forged games in training sets, per million.
+    pub(crate) fn forged_per_million(&self) -> i64 {
+        self.forged * 1_000_000 / self.trained.max(1)
+    }
+
+    /// Delayed games of honest machines, in thousandths.
+    pub(crate) fn delayed_permille(&self) -> i64 {
+        self.delayed * 1_000 / self.capacity.max(1)
+    }
+
+    /// Replayed games of honest machines, in thousandths.
+    pub(crate) fn replayed_permille(&self) -> i64 {
+        self.replayed * 1_000 / self.played.max(1)
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Account {
+    is_owners: bool,
+    standing: Standing,
+    clean_games: i64,
+    is_out: bool,
+    /// Games under leases that will lapse, and their time.
+    held: Vec<(i64, Time)>,
+}
+
+struct Shard {
+    evidence: ShardEvidence,
+    /// The last of its forged games; those from its first game on are.
+    forged_until: i64,
+    auditor: Option<AccountId>,
+    auditor_until: Time,
+    is_of_gate: bool,
+    is_frozen: bool,
+}
+
+/// A gate that is being played: shards by batch.
+struct Gate {
+    batches: Vec<Option<ShardId>>,
+}
+
+/// Batches of a gate.
+const BATCHES: usize = 64;
+
+/// Batches that an account gets in a round.
+const BATCHES_PER_TURN: usize = 2;
+
+/// Games of a batch.
+const BATCH_GAMES: i64 = 16;
+
+/// The percentage of a gate's games that are audited.
+const GATE_PERCENT: i64 = 10;
+
+/// A simulated fleet.
+pub(crate) struct World {
+    plan: Plan,
+    random: Stream,
+    now: Time,
+    accounts: Vec<Account>,
+    shards: Vec<Shard>,
+    comparisons: Vec<Comparison>,
+    touching: BTreeMap<ShardId, Vec<ComparisonId>>,
+    wanted: BTreeSet<ShardId>,
+    of_account: BTreeMap<AccountId, Vec<ShardId>>,
+    unfrozen: Vec<ShardId>,
+    unchecked: Vec<ShardId>,
+    gate: Option<Gate>,
+    /// Batches that the account may still get in this round.
+    batches_of_turn: usize,
+    next_game: i64,
+    reviews: Vec<AccountId>,
+    outcome: Outcome,
+}
+
+impl World {
+    /// Simulates a plan to its end.
+    pub(crate) fn run(plan: Plan) -> Outcome {
+        let (random, rounds) = (Stream::new(Use::GameSeed, plan.seed, 0), plan.rounds);
+        let mut world = Self {
+            random,
+            now: Time(0),
+            accounts: vec![Account { is_out: true, ..Account::default() }],
+            shards: Vec::new(),
+            comparisons: Vec::new(),
+            touching: BTreeMap::new(),
+            wanted: BTreeSet::new(),
+            of_account: BTreeMap::new(),
+            unfrozen: Vec::new(),
+            unchecked: Vec::new(),
+            gate: None,
+            batches_of_turn: 0,
+            next_game: 0,
+            reviews: Vec::new(),
+            outcome: Outcome::default(),
+            plan,
+        };
+        for number in 0..world.plan.honest + world.plan.cheats {
+            world.accounts.push(Account { is_owners: number >= world.plan.honest, ..Account::default() });
+        }
+        for round in 1..=rounds {
+            world.now = Time(round * 60 * SECOND);
+            world.round();
+            if round % world.plan.generation == 0 {
+                world.freeze();
+                world.gate.get_or_insert_with(|| Gate { batches: vec![None; BATCHES] });
+            }
+        }
+        world.outcome
+    }
+
+    fn chance(&mut self, thousandths: u64) -> bool {
+        self.random.below(1_000) < thousandths
+    }
+
+    fn round(&mut self) {
+        let mut order: Vec<usize> = (1..self.accounts.len()).filter(|index| !self.accounts[*index].is_out).collect();
+        for place in (1..order.len()).rev() {
+            order.swap(place, self.random.below(place as u64 + 1) as usize);
+        }
+        for index in order {
+            self.batches_of_turn = BATCHES_PER_TURN;
+            if self.accounts[index].is_owners {
+                self.owner_turn(index);
+            } else {
+                self.honest_turn(index);
+            }
+        }
+        self.draw_auditors();
+        self.check();
+        self.judge_gate();
+        if self.plan.strategy.returns {
+            let active = self.accounts.iter().filter(|account| account.is_owners && !account.is_out).count();
+            for _ in active..self.plan.cheats {
+                self.accounts.push(Account { is_owners: true, ..Account::default() });
+            }
+        }
+    }
+
+    /// An honest machine plays what it is lent.
+    fn honest_turn(&mut self, index: usize) {
+        let mut left = GAMES_PER_CORE * self.plan.cores;
+        self.outcome.capacity += left;
+        if self.accounts[index].standing.wait_seconds(self.now).is_some() {
+            self.outcome.delayed += left;
+            return;
+        }
+        while left > 0 {
+            if let Some(shard) = self.audit_for(index) {
+                let games = self.audit(index, shard, left);
+                self.outcome.replayed += games;
+                self.outcome.played += games;
+                left -= games;
+                continue;
+            }
+            let lent = self.accounts[index].standing.max_games(0, NODES_PER_GAME, 1);
+            let games = self.fresh(index, left.min(lent).min(4_096), 0, 0);
+            self.outcome.played += games;
+            left -= games;
+            if lent < games + left {
+                // It waits for the validation of what it sent.
+                let wait = (GAMES_PER_CORE * self.plan.cores * VALIDATION_SECONDS / 60).min(left);
+                self.outcome.delayed += wait;
+                left -= wait;
+            }
+        }
+    }
+
+    /// An account of the owner acts by its strategy.
+    fn owner_turn(&mut self, index: usize) {
+        let strategy = self.plan.strategy.clone();
+        let now = self.now;
+        // Leases that lapse.
+        let lapsed: i64 = self.accounts[index].held.iter().filter(|held| held.1.0 <= now.0).map(|held| held.0).sum();
+        if lapsed > 0 {
+            self.accounts[index].held.retain(|held| held.1.0 > now.0);
+            self.accounts[index].standing.charge(now, Fault::Lapsed, lapsed * NODES_PER_GAME);
+        }
+        self.outcome.held += self.accounts[index].held.iter().map(|held| held.0).sum::<i64>();
+        let capacity = GAMES_PER_CORE * self.plan.cores;
+        for _ in 0..strategy.leases.max(1) {
+            if self.accounts[index].is_out || self.accounts[index].standing.wait_seconds(now).is_some() {
+                return;
+            }
+            if let Some(shard) = self.audit_for(index) {
+                if strategy.drops_audits {
+                    self.shards[shard.0 as usize].auditor = None;
+                    let games = self.games_of(shard);
+                    self.accounts[index].standing.charge(now, Fault::Dropped, games * NODES_PER_GAME);
+                } else {
+                    self.audit(index, shard, capacity);
+                }
+                continue;
+            }
+            let lent_nodes: i64 = self.accounts[index].held.iter().map(|held| held.0 * NODES_PER_GAME).sum();
+            let games = self.accounts[index].standing.max_games(lent_nodes, NODES_PER_GAME, 1).min(4_096);
+            if games == 0 {
+                return;
+            }
+            if strategy.leased == Leased::Held {
+                self.outcome.leases += 1;
+                self.accounts[index].held.push((games, now.after(15 * 60 * SECOND)));
+                continue;
+            }
+            if strategy.leased == Leased::Rubbish {
+                self.outcome.leases += 1;
+                self.accounts[index].standing.charge(now, Fault::Rejected, games * NODES_PER_GAME);
+                continue;
+            }
+            let may_lie = self.accounts[index].clean_games >= strategy.honest_games;
+            let (lies, gate_lies) = if may_lie { (strategy.lies, strategy.gate_lies) } else { (0, 0) };
+            self.fresh(index, games.min(capacity), lies, gate_lies);
+        }
+    }
+
+    fn games_of(&self, shard: ShardId) -> i64 {
+        let numbers = &self.shards[shard.0 as usize].evidence.numbers;
+        numbers.end - numbers.start
+    }
+
+    /// Delivers fresh games: of the gate, if one is open. Returns their number.
+    fn fresh(&mut self, index: usize, games: i64, lies: u64, gate_lies: u64) -> i64 {
+        self.outcome.leases += 1;
+        let batch = self.gate.as_ref().and_then(|gate| gate.batches.iter().position(Option::is_none));
+        let is_of_gate = batch.is_some() && games >= BATCH_GAMES && self.batches_of_turn > 0;
+        self.batches_of_turn -= usize::from(is_of_gate);
+        let games = if is_of_gate { BATCH_GAMES } else { games };
+        let is_forged = self.chance(if is_of_gate { gate_lies } else { lies });
+        let part = if is_of_gate { 1_000 } else { self.plan.strategy.part };
+        let forged = if is_forged { (games * part as i64 + 999) / 1_000 } else { 0 };
+        let first = self.next_game;
+        self.next_game += games;
+        let account = AccountId(index as i64);
+        let id = self.add(account, LeaseKind::Fresh, None, first..first + games, first + forged);
+        let draw = self.random.bits();
+        let percent = if is_of_gate { GATE_PERCENT as u64 } else { 0 };
+        let is_new = is_of_gate && self.accounts[index].standing.proven_nodes == 0;
+        if is_new || audits::is_wanted(self.accounts[index].clean_games, percent, draw) {
+            self.want(id);
+        }
+        self.shards[id.0 as usize].is_of_gate = is_of_gate;
+        self.unchecked.push(id);
+        if is_of_gate {
+            if let (Some(gate), Some(batch)) = (&mut self.gate, batch) {
+                gate.batches[batch] = Some(id);
+            }
+        } else {
+            self.unfrozen.push(id);
+        }
+        games
+    }
+
+    fn add(
+        &mut self,
+        account: AccountId,
+        kind: LeaseKind,
+        audited: Option<ShardId>,
+        numbers: std::ops::Range<i64>,
+        forged_until: i64,
+    ) -> ShardId {
+        let id = ShardId(self.shards.len() as i64);
+        let evidence = ShardEvidence {
+            id,
+            job: JobId(1),
+            account,
+            numbers,
+            state: ShardState::Validated,
+            is_validated: true,
+            object: ObjectState::Present,
+            audit: AuditState::None,
+            audited_games: 0,
+            is_trusted: account == REFEREE,
+            is_distrusted: false,
+            kind,
+            audited,
+        };
+        let (auditor, auditor_until) = (None, Time(0));
+        let shard = Shard { evidence, forged_until, auditor, auditor_until, is_of_gate: false, is_frozen: false };
+        self.shards.push(shard);
+        self.of_account.entry(account).or_default().push(id);
+        id
+    }
+
+    fn want(&mut self, shard: ShardId) {
+        let shard_row = &mut self.shards[shard.0 as usize];
+        shard_row.evidence.audit = AuditState::Wanted;
+        (shard_row.auditor, shard_row.auditor_until) = (None, Time(0));
+        self.wanted.insert(shard);
+    }
+
+    /// The referee plays a game of each unchecked shard again, as many as it can. The last come
+    /// first.
+    fn check(&mut self) {
+        for _ in 0..self.plan.checks {
+            let Some(id) = self.unchecked.pop() else { return };
+            let row = &self.shards[id.0 as usize];
+            let numbers = row.evidence.numbers.clone();
+            let is_in = matches!(row.evidence.state, ShardState::Validated);
+            let game = numbers.start + self.random.below((numbers.end - numbers.start) as u64) as i64;
+            self.outcome.checks += 1;
+            if is_in && game < self.shards[id.0 as usize].forged_until {
+                let truth = self.add(REFEREE, LeaseKind::Settle, None, game..game + 1, game);
+                self.record(truth, id, Some(game));
+                self.review();
+            }
+        }
+        self.unchecked.clear();
+    }
+
+    /// Draws the auditors of shards that need one.
+    fn draw_auditors(&mut self) {
+        let auditors: Vec<Auditor> = (1_i64..)
+            .zip(&self.accounts[1..])
+            .filter(|(_, account)| !account.is_out)
+            .map(|(id, account)| Auditor {
+                account: AccountId(id),
+                proven_nodes: account.standing.proven_nodes,
+                is_trusted: false,
+            })
+            .collect();
+        let draw = self.random.bits();
+        for id in self.wanted.clone() {
+            let shard = &mut self.shards[id.0 as usize];
+            if shard.evidence.state != ShardState::Validated || shard.evidence.audit != AuditState::Wanted {
+                self.wanted.remove(&id);
+                continue;
+            }
+            if shard.auditor_until.0 >= self.now.0 && shard.auditor.is_some() {
+                continue;
+            }
+            let own = shard.evidence.account;
+            let of_audited = shard.evidence.audited.map(|audited| self.shards[audited.0 as usize].evidence.account);
+            let may_audit = |auditor: &Auditor| auditor.account != own && Some(auditor.account) != of_audited;
+            let drawn = audits::draw_auditor(&auditors, may_audit, audits::draw_of(draw, id));
+            let shard = &mut self.shards[id.0 as usize];
+            (shard.auditor, shard.auditor_until) = (drawn, self.now.after(audits::AUDITOR_MS));
+        }
+    }
+
+    fn audit_for(&self, index: usize) -> Option<ShardId> {
+        let account = AccountId(index as i64);
+        self.wanted.iter().copied().find(|id| {
+            let shard = &self.shards[id.0 as usize];
+            shard.auditor == Some(account)
+                && shard.evidence.audit == AuditState::Wanted
+                && shard.evidence.state == ShardState::Validated
+        })
+    }
+
+    /// Plays games of a shard again, or copies them if it is the owner's. Returns their number.
+    fn audit(&mut self, index: usize, shard: ShardId, usual: i64) -> i64 {
+        self.outcome.leases += 1;
+        let account = AccountId(index as i64);
+        let row = &self.shards[shard.0 as usize];
+        let candidate = AuditCandidate { id: shard, job: JobId(1), numbers: row.evidence.numbers.clone() };
+        let verified = self.case(&[shard]).verified(shard);
+        let draw = self.random.bits();
+        let numbers = candidate.draw_range(&verified, usual.max(1), 1, draw);
+        let row = &self.shards[shard.0 as usize];
+        let is_own = self.accounts[index].is_owners && self.accounts[row.evidence.account.0 as usize].is_owners;
+        let forged_until = if is_own { row.forged_until.min(numbers.end) } else { numbers.start };
+        self.wanted.remove(&shard);
+        self.shards[shard.0 as usize].evidence.audit = AuditState::Leased;
+        let games = numbers.end - numbers.start;
+        let upload = self.add(account, LeaseKind::Audit, Some(shard), numbers, forged_until);
+        let draw = self.random.bits();
+        self.accounts[index].standing.credit(games * NODES_PER_GAME);
+        if audits::is_wanted_again(draw) {
+            self.want(upload);
+        }
+        self.compare(upload, shard);
+        games
+    }
+
+    /// Compares two uploads, and lets the referee settle a dispute.
+    fn compare(&mut self, upload: ShardId, other: ShardId) {
+        let differs = {
+            let [left, right] = [upload, other].map(|id| &self.shards[id.0 as usize]);
+            let start = left.evidence.numbers.start.max(right.evidence.numbers.start);
+            let end = left.evidence.numbers.end.min(right.evidence.numbers.end);
+            (start..end).find(|game| (*game < left.forged_until) != (*game < right.forged_until))
+        };
+        self.record(upload, other, differs);
+        if let Some(game) = differs {
+            let truth = self.add(REFEREE, LeaseKind::Settle, None, game..game + 1, game);
+            for side in [upload, other] {
+                let is_wrong = game < self.shards[side.0 as usize].forged_until;
+                self.record(truth, side, is_wrong.then_some(game));
+            }
+        }
+        self.review();
+    }
+
+    /// Reviews the accounts that were found wrong.
+    fn review(&mut self) {
+        while let Some(account) = self.reviews.pop() {
+            for ids in self.of_account.get(&account).cloned().unwrap_or_default().chunks(REVIEWED) {
+                let mut case = self.case(ids);
+                case.review(ids.iter().copied());
+                self.settle(case);
+            }
+        }
+    }
+
+    /// Records the result of a comparison.
+    fn record(&mut self, left: ShardId, right: ShardId, differs: Option<i64>) {
+        let id = ComparisonId(self.comparisons.len() as i64);
+        let [a, b] = [left, right].map(|id| self.shards[id.0 as usize].evidence.numbers.clone());
+        let numbers = a.start.max(b.start)..a.end.min(b.end);
+        let state = ComparisonState::Waiting;
+        self.comparisons.push(Comparison { id, job: JobId(1), left, right, numbers, state, game: None });
+        for side in [left, right] {
+            self.touching.entry(side).or_default().push(id);
+        }
+        let mut case = self.case(&[left, right]);
+        case.compared(id, differs);
+        self.settle(case);
+    }
+
+    /// The evidence about shards: their comparisons, and the shards on the other sides.
+    fn case(&self, ids: &[ShardId]) -> Case {
+        let touching = ids.iter().flat_map(|id| self.touching.get(id).into_iter().flatten());
+        let comparisons: BTreeSet<ComparisonId> = touching.copied().collect();
+        let comparisons: Vec<Comparison> =
+            comparisons.into_iter().map(|id| self.comparisons[id.0 as usize].clone()).collect();
+        let sides = comparisons.iter().flat_map(|row| [row.left, row.right]);
+        let all: BTreeSet<ShardId> = ids.iter().copied().chain(sides).collect();
+        let shards = all.into_iter().map(|id| {
+            let evidence = self.shards[id.0 as usize].evidence.clone();
+            let is_distrusted = self.accounts[evidence.account.0 as usize].is_out && evidence.account != REFEREE;
+            ShardEvidence { is_distrusted, ..evidence }
+        });
+        let mut case = Case::default();
+        case.extend(Evidence { shards: shards.collect(), comparisons, complete: ids.to_vec() });
+        case
+    }
+
+    /// Applies what a case demands, as the operation on the database does.
+    fn settle(&mut self, mut case: Case) {
+        loop {
+            let demanded = case.next();
+            if demanded.is_empty() {
+                return;
+            }
+            for transition in demanded {
+                let before = transition.shard().map(|shard| case.shard(shard).clone());
+                if case.apply(transition) {
+                    self.mirror(&mut case, transition, before);
+                }
+            }
+        }
+    }
+
+    fn mirror(&mut self, case: &mut Case, transition: Transition, before: Option<ShardEvidence>) {
+        match transition {
+            Transition::Conclude(id) | Transition::Void(id) | Transition::Requeue(id) | Transition::Settle(id) => {
+                self.comparisons[id.0 as usize] = case.comparison(id).clone();
+            }
+            Transition::Distrust(account) => {
+                let row = &mut self.accounts[account.0 as usize];
+                if !row.is_out {
+                    row.is_out = true;
+                    *(if row.is_owners { &mut self.outcome.caught } else { &mut self.outcome.wronged }) += 1;
+                    self.reviews.push(account);
+                }
+            }
+            Transition::Recount(account) => {
+                self.accounts[account.0 as usize].clean_games += case.take_gain(account);
+            }
+            _ => {}
+        }
+        let (Some(id), Some(before)) = (transition.shard(), before) else { return };
+        let after = case.shard(id);
+        let games = after.numbers.end - after.numbers.start;
+        let proven = audits::proven_games(games, before.audited_games, after.audited_games);
+        self.accounts[after.account.0 as usize].standing.credit(proven * NODES_PER_GAME);
+        let row = &mut self.shards[id.0 as usize].evidence;
+        (row.state, row.audit, row.audited_games) = (after.state, after.audit, after.audited_games);
+        if row.audit == AuditState::Wanted && before.audit != AuditState::Wanted {
+            self.want(id);
+        }
+        if row_is_out(after.state) && self.shards[id.0 as usize].is_of_gate {
+            // Its pairs are played again.
+            if let Some(gate) = &mut self.gate {
+                gate.batches.iter_mut().filter(|batch| **batch == Some(id)).for_each(|batch| *batch = None);
+            }
+        }
+    }
+
+    /// Freezes a training set.
+    fn freeze(&mut self) {
+        let mut later = Vec::new();
+        for id in std::mem::take(&mut self.unfrozen) {
+            let shard = &mut self.shards[id.0 as usize];
+            let is_open = matches!(shard.evidence.audit, AuditState::Wanted | AuditState::Leased);
+            if shard.evidence.state != ShardState::Validated {
+                continue;
+            }
+            let is_proven = self.accounts[shard.evidence.account.0 as usize].standing.proven_nodes > 0;
+            if is_open || !is_proven {
+                later.push(id);
+                continue;
+            }
+            shard.is_frozen = true;
+            let numbers = shard.evidence.numbers.clone();
+            self.outcome.trained += numbers.end - numbers.start;
+            self.outcome.forged += shard.forged_until - numbers.start;
+        }
+        self.unfrozen = later;
+    }
+
+    /// Decides the gate once its batches and its audits are there.
+    fn judge_gate(&mut self) {
+        let Some(gate) = &self.gate else { return };
+        let Some(batches) = gate.batches.iter().copied().collect::<Option<Vec<ShardId>>>() else { return };
+        let rows: Vec<&ShardEvidence> = batches.iter().map(|id| &self.shards[id.0 as usize].evidence).collect();
+        let games: i64 = rows.iter().map(|row| row.numbers.end - row.numbers.start).sum();
+        let clean: i64 = rows.iter().map(|row| row.audited_games).sum();
+        let open = |row: &&&ShardEvidence| matches!(row.audit, AuditState::Wanted | AuditState::Leased);
+        let waiting: i64 = rows.iter().filter(open).map(|row| row.numbers.end - row.numbers.start).sum();
+        let missing = (games * GATE_PERCENT + 99) / 100 - clean;
+        if missing <= 0 && waiting == 0 {
+            self.outcome.gates += 1;
+            self.outcome.batches += BATCHES as i64;
+            let forged = |id: &&ShardId| {
+                let shard = &self.shards[id.0 as usize];
+                shard.forged_until > shard.evidence.numbers.start
+            };
+            self.outcome.forged_batches += batches.iter().filter(forged).count() as i64;
+            self.gate = None;
+        } else if waiting < missing {
+            let auditable = rows.iter().filter(|row| matches!(row.audit, AuditState::None | AuditState::Clean));
+            let auditable: Vec<(ShardId, bool)> =
+                auditable.filter(|row| !row.is_verified()).map(|row| (row.id, row.audit == AuditState::None)).collect();
+            let draw = self.random.bits();
+            if let Some(shard) = audits::draw(&auditable, draw) {
+                self.want(shard);
+            }
+        }
+    }
+}
+
+fn row_is_out(state: ShardState) -> bool {
+    !matches!(state, ShardState::Received | ShardState::Validated | ShardState::Disputed)
+}
