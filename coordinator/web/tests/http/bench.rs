@@ -7,7 +7,7 @@ use std::{
 };
 
 use coordinator_core::{
-    clock::{Clock, Time},
+    clock::{Clock, SECOND, Time},
     driver,
     model::AccountState,
     objects::Objects,
@@ -112,6 +112,12 @@ impl Bench {
 
     pub(crate) async fn step(&self) {
         driver::tick(&self.service).await.unwrap();
+    }
+
+    /// Counts the workers anew, and draws auditors among them.
+    pub(crate) async fn draw_auditors(&self) {
+        self.clock.advance(11 * SECOND);
+        self.step().await;
     }
 
     /// Validates and compares all waiting uploads.

@@ -127,6 +127,7 @@ async fn is_detected(text: &str, cheat: fn(&Header, u64) -> Vec<Record>) {
         if state(&bench, "eve").await == "quarantined" {
             break;
         }
+        bench.draw_auditors().await;
         most = most.max(counted(&bench).await);
         assert!(round < 199, "not detected after {delivered} uploads");
     }
@@ -301,7 +302,7 @@ async fn searching_less_is_detected() {
     is_detected(CAMPAIGN, with_fewer_nodes).await;
 }
 
-/// Colluding accounts could confirm each other. But auditors are older than the audited, and a
+/// Colluding accounts could confirm each other. But auditors are drawn by proven work, and a
 /// trusted worker settles disputes.
 #[tokio::test]
 async fn ten_colluding_accounts_are_detected_one_by_one() {
@@ -327,6 +328,7 @@ async fn ten_colluding_accounts_are_detected_one_by_one() {
             tess.work(&bench, play).await;
         }
         bench.validate().await;
+        bench.draw_auditors().await;
         most = most.max(bench.number(HELD_BY_EVE).await);
     }
     let held = bench.number(HELD_BY_EVE).await;

@@ -125,6 +125,8 @@ async fn a_campaign_is_steered_by_forms_alone() {
     let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
     assert_eq!(bench.upload(&token, &lease, bytes).await.status(), StatusCode::CREATED);
     bench.validate().await;
+    // The scheduler finds that no other account may audit them.
+    bench.draw_auditors().await;
     back(&press(&mut boss, page, "train", &[]).await);
     bench.step().await;
     assert_eq!(bench.number("SELECT COUNT(*) FROM trainings").await, 1);
