@@ -43,6 +43,9 @@ impl Process {
     #[allow(dead_code, reason = "not every test that starts a worker")]
     pub(crate) fn start_within(mebibytes: u64, url: &str, state: &Path, more: &[&str]) -> Self {
         let mut shell = Command::new("sh");
+        // Each arena of glibc reserves 64 MiB of addresses. The released worker has musl, which has
+        // none.
+        shell.env("MALLOC_ARENA_MAX", "2");
         shell.args(["-c", &format!("ulimit -v {} && exec \"$0\" \"$@\"", mebibytes << 10), PROGRAM]);
         Self::start_by(shell, url, state, more)
     }
