@@ -48,6 +48,14 @@ impl Folder {
         }
     }
 
+    /// Returns whether only the owner can mend an error of the lock: the path is no folder of theirs.
+    #[must_use]
+    pub(crate) fn is_misplaced(error: &anyhow::Error) -> bool {
+        use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied};
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        kind.is_some_and(|kind| matches!(kind, AlreadyExists | NotADirectory | PermissionDenied))
+    }
+
     /// Returns whether a worker holds the lock.
     ///
     /// # Errors

@@ -107,7 +107,11 @@ impl Arguments {
         #[cfg(unix)]
         let _ = rustix::process::setpriority_process(None, crate::priority::LOWEST_PRIORITY);
         let is_on_trial = folder.is_some();
-        let folder = folder.map_or_else(|| Folder::lock(&settings.state).map_err(passing), Ok)?;
+        let folder = match folder {
+            Some(folder) => folder,
+            None => Folder::lock(&settings.state)
+                .map_err(|error| if Folder::is_misplaced(&error) { error } else { passing(error) })?,
+        };
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let (server, token) = settings.access()?;
         let mut client = ClientSettings::new(server.clone(), Some(token.clone()), Arc::clone(&clock));
