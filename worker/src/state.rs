@@ -48,7 +48,7 @@ impl Folder {
         }
     }
 
-    /// Returns whether only the owner can mend an error of the lock: the path is no folder of theirs.
+    /// Returns whether only the owner can mend an error of the lock: the path is not their folder.
     #[must_use]
     pub(crate) fn is_misplaced(error: &anyhow::Error) -> bool {
         use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied};
