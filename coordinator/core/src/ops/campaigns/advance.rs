@@ -87,7 +87,11 @@ impl AdvanceCampaign {
         }
         let seed = campaign.selfplay_seed(self.bench_signature);
         let header = campaign.plan.selfplay_header(self.bench_signature, campaign.champion, seed);
-        campaign.selfplay = Some(steps::add_job(tx, JobKind::Selfplay, &header, Some(campaign), None).await?);
+        let job = steps::add_job(tx, JobKind::Selfplay, &header, Some(campaign), None).await?;
+        // At once: otherwise all that is leased before the next step would be beyond the need.
+        let counts = Counts { positions: counts.positions, ..Counts::default() };
+        tx.jobs().limit(job, campaign.game_limit(0, &counts)).await?;
+        campaign.selfplay = Some(job);
         Ok(true)
     }
 
