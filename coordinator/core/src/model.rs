@@ -19,7 +19,7 @@ mod states;
 
 pub use account::{Account, AccountKey, Authority, Identity, Review, Session, Token};
 pub use campaign::{Campaign, CampaignKey, NewNet, Training};
-pub use comparison::{Comparison, Dispute, Evidence, ShardEvidence, ToCompare};
+pub use comparison::{Comparison, Dispute, DisputedGame, Evidence, ShardEvidence, ToCompare};
 pub use event::{AccountChange, Event, Stall};
 pub use figures::Figures;
 pub use ids::*;

@@ -19,7 +19,7 @@ use coordinator_core::{
     clock::DAY,
     model::{AccountId, ShardId},
     ops::{
-        disputes::{ReviewShards, SetQuarantine},
+        disputes::{ClaimDisputes, ClaimUnchecked, PassCheck, RecordRuling, ReviewShards, Ruled, SetQuarantine},
         retention::ExpireShards,
         webhooks::{AddWebhook, ClaimDeliveries, RecordAttempt},
     },
@@ -32,7 +32,7 @@ use tracing::{
 
 use common::{
     block_on, folder,
-    lab::{ALL_AUDITS, Lab, NO_AUDIT},
+    lab::{ALL_AUDITS, Lab, NO_AUDIT, SIGNATURE},
     reports::read_all,
 };
 
@@ -130,13 +130,14 @@ impl Visit for Statement {
 /// The tables that a statement reads from begin to end, without an index of a few rows.
 fn scanned(plan: &[String]) -> Vec<&str> {
     // An index with a condition holds the rows that are looked for.
-    const PARTIAL: [&str; 10] = [
+    const PARTIAL: [&str; 11] = [
         "shards_received",
         "shards_waiting",
         "shards_set_aside",
         "shards_audited",
         "shards_auditor",
         "shards_undrawn",
+        "shards_unchecked",
         "segments_open",
         "leases_due",
         "comparisons_waiting",
@@ -230,6 +231,10 @@ fn no_statement_grows_with_workers_uploads_or_games() {
         lab.deliver(old, &again).await;
         lab.validate(NO_AUDIT).await;
         lab.compare().await;
+        let (bench_signature, limit, until) = (SIGNATURE, 1, lab.now());
+        assert_eq!(lab.run(ClaimDisputes { bench_signature, limit, until }).await.unwrap().len(), 1);
+        assert_eq!(lab.run(ClaimUnchecked { bench_signature, limit, until }).await.unwrap().len(), 1);
+        lab.run(PassCheck { shard: ShardId(1) }).await.unwrap();
         let due = lab.run(ClaimDeliveries { limit: 10 }).await.unwrap();
         let delivery = due.first().expect("a webhook waits for the dispute").delivery;
         lab.run(RecordAttempt { delivery, is_delivered: true }).await.unwrap();
@@ -272,6 +277,8 @@ fn no_statement_grows_with_workers_uploads_or_games() {
             while lab.run(ReviewShards { limit: 3 }).await.unwrap() {}
             lab.recheck().await;
         }
+        let ruled = Ruled::Check(ShardId(lab.value("SELECT MAX(id) FROM shards WHERE state = 'validated'").await));
+        lab.run(RecordRuling { ruled, game: 1, certificate: "{}".into() }).await.unwrap();
         lab.clock.advance(40 * DAY);
         let (before, pinned) = (lab.now().after(-30 * DAY), std::sync::Arc::default());
         lab.run(ExpireShards { before, pinned, after: ShardId(0) }).await.unwrap();

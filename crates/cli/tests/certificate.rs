@@ -54,8 +54,8 @@ fn a_certificate_is_verified_offline_and_a_forged_one_refused() {
     let held = check("ruling.json", &["--shard", "right", "--shard", "forged"]);
     let text = String::from_utf8(held.stdout).unwrap();
     assert_eq!(held.status.code(), Some(0), "{text}");
-    let [right, forged] = ruling.shards;
-    let [claim, lie] = &ruling.claims;
+    let [right, forged] = ruling.shards[..] else { panic!("a dispute has two sides") };
+    let [claim, lie] = &ruling.claims[..] else { panic!("a dispute has two sides") };
     assert_eq!(
         text,
         format!(
@@ -72,8 +72,7 @@ fn a_certificate_is_verified_offline_and_a_forged_one_refused() {
     assert_eq!(text, format!("forged.json: step 11 of game 2 is `{claim}`, not `{lie}`\n"));
 
     // It is forged: a claim is put into an honest shard.
-    let [own, other] = ruling.claims.clone();
-    write(&Certificate { claims: [format!("{own}0"), other], ..ruling.clone() }).unwrap();
+    write(&Certificate { claims: vec![format!("{claim}0"), lie.clone()], ..ruling.clone() }).unwrap();
     assert_eq!(check("forged.json", &[]).status.code(), Some(0), "the game alone does not show it");
     let refused = check("forged.json", &["--shard", "right"]);
     assert_eq!(refused.status.code(), Some(1));

@@ -1,8 +1,9 @@
-//! Certificates: rulings on a game that was submitted in two versions.
+//! Certificates: rulings on a submitted game, or on one that was submitted in two versions.
 //!
 //! A game is a function of its header and its number. So a referee plays it, and knows which
 //! version is right. The certificate names the first step in which the versions differ, with both
-//! claims and the right step. Anyone with the nets plays the game again and verifies it.
+//! claims and the right step. A single version is compared with the game as it is played. Anyone
+//! with the nets plays the game again and verifies it.
 
 use dataset::{Digest, Header, Record};
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use crate::{
     selfplay::{Players, Run},
 };
 
-/// A ruling on a game of two shards.
+/// A ruling on a game of one shard or two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
@@ -24,9 +25,9 @@ pub struct Certificate {
     /// of the search is a step, and so is the end.
     pub step: u64,
     /// The shards.
-    pub shards: [Digest; 2],
+    pub shards: Vec<Digest>,
     /// This step in each shard.
-    pub claims: [String; 2],
+    pub claims: Vec<String>,
     /// The right step.
     pub right: String,
 }
@@ -35,7 +36,7 @@ pub struct Certificate {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum Forgery {
-    #[error("its two claims are the same")]
+    #[error("none of its claims is wrong")]
     NoDispute,
     #[error("game {game} has {steps} steps, none with the number {step}")]
     NoStep { game: u64, step: u64, steps: usize },
@@ -91,23 +92,54 @@ impl Certificate {
         let step_of = |steps: &[String], at: usize| steps.get(at).cloned().unwrap_or_else(|| "nothing".to_owned());
         let at = wrong_before.unwrap_or(step);
         let claims = [step_of(&left, at), step_of(&right, at)];
-        Ok(Some(Self { header: run.header(), game, step: at as u64, shards, claims, right: step_of(&played, at) }))
+        Ok(Some(Self {
+            header: run.header(),
+            game,
+            step: at as u64,
+            shards: shards.into(),
+            claims: claims.into(),
+            right: step_of(&played, at),
+        }))
     }
 
-    /// Whether each claim is right. Both may be wrong.
-    #[must_use]
-    pub fn verdict(&self) -> [bool; 2] {
-        [0, 1].map(|side| self.claims[side] == self.right)
+    /// Plays a game, and rules on its only version; none if that is right.
+    ///
+    /// # Errors
+    ///
+    /// If the game has no opening.
+    pub fn check(
+        run: &Run,
+        players: &mut Players,
+        game: u64,
+        shard: Digest,
+        version: &Record,
+    ) -> Result<Option<Self>, NoOpening> {
+        let played = run.game(players, game)?.record;
+        let (claimed, right) = (steps(version), steps(&played));
+        let differs = claimed.iter().zip(&right).position(|(claimed, right)| claimed != right);
+        Ok(differs.map(|at| Self {
+            header: run.header(),
+            game,
+            step: at as u64,
+            shards: vec![shard],
+            claims: vec![claimed[at].clone()],
+            right: right[at].clone(),
+        }))
+    }
+
+    /// Whether each claim is right. All may be wrong.
+    pub fn verdict(&self) -> impl Iterator<Item = bool> {
+        self.claims.iter().map(|claim| *claim == self.right)
     }
 
     /// Verifies the ruling by playing the game, with a run of its header.
     ///
     /// # Errors
     ///
-    /// If the game goes otherwise, or its two claims are the same and right.
+    /// If the game goes otherwise, or no claim is wrong.
     pub fn verify(&self, run: &Run, players: &mut Players) -> Result<(), Forgery> {
         let (game, step) = (self.game, self.step);
-        if self.verdict() == [true, true] {
+        if self.verdict().all(|is_right| is_right) {
             return Err(Forgery::NoDispute);
         }
         let played = steps(&run.game(players, game)?.record);
@@ -124,12 +156,13 @@ impl Certificate {
     ///
     /// If the shard claims another step, or the ruling is about others.
     pub fn verify_claim(&self, shard: Digest, record: &Record) -> Result<(), Forgery> {
-        let side = self.shards.iter().position(|own| *own == shard).ok_or(Forgery::OtherShard { shard })?;
+        let mut sides = self.shards.iter().zip(&self.claims);
+        let (_, claim) = sides.find(|(own, _)| **own == shard).ok_or(Forgery::OtherShard { shard })?;
         let found = steps(record).into_iter().nth(self.step as usize).unwrap_or_else(|| "nothing".to_owned());
-        if found == self.claims[side] {
+        if found == *claim {
             return Ok(());
         }
-        let (game, step, claim) = (self.game, self.step, self.claims[side].clone());
+        let (game, step, claim) = (self.game, self.step, claim.clone());
         Err(Forgery::WrongClaim { shard, game, step, claim, found })
     }
 }
@@ -163,6 +196,10 @@ mod tests {
         [Digest::of(b"left"), Digest::of(b"right")]
     }
 
+    fn verdict(certificate: &Certificate) -> Vec<bool> {
+        certificate.verdict().collect()
+    }
+
     fn rule(right: &Record, forged: &Record) -> Certificate {
         let run = run();
         Certificate::rule(&run, &mut run.players(), 3, shards(), [right, forged]).unwrap().unwrap()
@@ -188,8 +225,8 @@ mod tests {
         ];
         for (step, forged) in &lies {
             let certificate = rule(&right, forged);
-            assert_eq!((certificate.step, certificate.verdict()), (*step, [true, false]), "{certificate:?}");
-            assert_eq!(rule(forged, &right).verdict(), [false, true]);
+            assert_eq!((certificate.step, verdict(&certificate)), (*step, vec![true, false]), "{certificate:?}");
+            assert_eq!(verdict(&rule(forged, &right)), [false, true]);
             assert_eq!(certificate.verify(&run, &mut run.players()), Ok(()));
             let [left, other] = shards();
             assert_eq!(certificate.verify_claim(left, &right), Ok(()));
@@ -203,6 +240,14 @@ mod tests {
         }
         let equal = Certificate::rule(&run, &mut run.players(), 3, shards(), [&right, &right]).unwrap();
         assert_eq!(equal, None);
+        let check = |version| Certificate::check(&run, &mut run.players(), 3, shards()[0], version).unwrap();
+        assert_eq!(check(&right), None);
+        for (step, forged) in &lies {
+            let certificate = check(forged).unwrap();
+            assert_eq!((certificate.step, verdict(&certificate)), (*step, vec![false]), "{certificate:?}");
+            assert_eq!(certificate.verify(&run, &mut run.players()), Ok(()));
+            assert_eq!(certificate.verify_claim(shards()[0], forged), Ok(()));
+        }
     }
 
     #[test]
@@ -212,7 +257,7 @@ mod tests {
         (left.moves[2].score, other.moves[2].score) = (Some(900), Some(900));
         other.moves[6].score = Some(901);
         let certificate = rule(&left, &other);
-        assert_eq!((certificate.step, certificate.verdict()), (3, [false, false]));
+        assert_eq!((certificate.step, verdict(&certificate)), (3, vec![false, false]));
         assert_eq!(certificate.verify(&run(), &mut run().players()), Ok(()));
     }
 
@@ -230,7 +275,7 @@ mod tests {
         let beyond = Certificate { step: 1_000, ..certificate.clone() };
         assert!(matches!(check(&beyond), Forgery::NoStep { step: 1_000, .. }));
         let same =
-            Certificate { claims: [certificate.right.clone(), certificate.right.clone()], ..certificate.clone() };
+            Certificate { claims: vec![certificate.right.clone(), certificate.right.clone()], ..certificate.clone() };
         assert_eq!(check(&same), Forgery::NoDispute);
         let other = certificate.verify_claim(Digest::of(b"other"), &right).unwrap_err();
         assert!(matches!(other, Forgery::OtherShard { .. }));

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use dataset::{Digest, Header};
+
 use super::{
     ids::{AccountId, ComparisonId, JobId, ShardId},
     states::{AuditState, ComparisonState, LeaseKind, ObjectState, ShardState},
@@ -50,6 +52,21 @@ pub struct Dispute {
     pub job: JobId,
     /// The first game that differs.
     pub game: i64,
+}
+
+/// A game with two different results that a referee plays.
+#[derive(Clone, Debug)]
+pub struct DisputedGame {
+    /// The comparison.
+    pub comparison: ComparisonId,
+    /// The first game that differs.
+    pub game: i64,
+    /// Hash of one shard.
+    pub one: Digest,
+    /// Hash of the other.
+    pub other: Digest,
+    /// The header that determines the game.
+    pub header: Header,
 }
 
 /// The facts about a contested shard.

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use xiangqi::text::counted;
 
 use super::{
-    AccountId, AccountState, CampaignCommand, CampaignId, JobId, Reason, Setting, TokenId, WebhookId, WorkerId,
+    AccountId, AccountState, CampaignCommand, CampaignId, JobId, Reason, RulingId, Setting, TokenId, WebhookId,
+    WorkerId,
 };
 
 /// An event with its parameters. `kind` and `data` are its columns; its text is English, and pages
@@ -133,6 +134,11 @@ pub enum Event {
         champion: Option<String>,
         reason: Reason,
     },
+    Ruling {
+        ruling: RulingId,
+        job: JobId,
+        game: u64,
+    },
     SettingsChanged {
         setting: Setting,
         value: String,
@@ -229,9 +235,10 @@ impl Event {
             | Self::Disputed { net, .. }
             | Self::GateReversed { net, .. }
             | Self::Promoted { net, .. } => format!("net:{net}"),
-            Self::Dispute { job, .. } | Self::Stall(Stall::Games { job, .. }) | Self::Timed { job, .. } => {
-                format!("job:{job}")
-            }
+            Self::Dispute { job, .. }
+            | Self::Ruling { job, .. }
+            | Self::Stall(Stall::Games { job, .. })
+            | Self::Timed { job, .. } => format!("job:{job}"),
             Self::LiveBegan { job } | Self::LiveEnded { job } => format!("match:{job}"),
             Self::Rejected { worker, .. } | Self::WorkerBlocked { worker, .. } | Self::WorkerTrusted { worker, .. } => {
                 format!("worker:{worker}")
@@ -333,6 +340,9 @@ impl fmt::Display for Event {
             }
             Self::Rejection { name, reason, .. } => write!(f, "{name} was rejected: {reason}"),
             Self::Rollback { name, reason, .. } => write!(f, "{name} was rolled back: {reason}"),
+            Self::Ruling { ruling, game, .. } => {
+                write!(f, "the referee ruled on game {game}: certificate {ruling}, at /api/v1/rulings/{ruling}")
+            }
             Self::SettingsChanged { setting, value, before } => {
                 write!(f, "{setting} is now {value}, before {before}")
             }

@@ -37,6 +37,8 @@ ids! {
     ShardId;
     /// A comparison of two shards.
     ComparisonId;
+    /// A ruling of a referee on a game.
+    RulingId;
     /// A training.
     TrainingId;
     /// An event.

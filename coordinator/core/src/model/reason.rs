@@ -45,6 +45,10 @@ pub enum Reason {
     NotStronger,
     /// The message to workers of an account in quarantine.
     Quarantined(Box<Self>),
+    RuledWrong {
+        game: u64,
+        job: JobId,
+    },
     TrainingFailed,
 }
 
@@ -77,6 +81,9 @@ impl fmt::Display for Reason {
             Self::NoTrainer => f.write_str("no trainer finished it"),
             Self::NotStronger => f.write_str("it is not stronger"),
             Self::Quarantined(reason) => write!(f, "your games are in quarantine: {reason}"),
+            Self::RuledWrong { game, job } => {
+                write!(f, "game {game} of job {job} came out otherwise when the referee played it")
+            }
             Self::TrainingFailed => f.write_str("the training failed"),
         }
     }

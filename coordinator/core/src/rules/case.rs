@@ -93,6 +93,31 @@ impl Case {
         self.due.insert(if is_quarantined { Transition::Distrust(account) } else { Transition::Trust(account) });
     }
 
+    /// Adds the ruling on a dispute: whether each side is right. A wrong shard leaves the pool, and
+    /// its account is quarantined. Returns whether the dispute was open.
+    pub fn ruled(&mut self, comparison: ComparisonId, is_right: [bool; 2]) -> bool {
+        let row = self.comparison(comparison);
+        let (is_open, sides) = (row.state == ComparisonState::Different, [row.left, row.right]);
+        if is_open {
+            for (side, is_right) in sides.into_iter().zip(is_right) {
+                if !is_right {
+                    self.found_wrong(side);
+                }
+            }
+            self.due.insert(Transition::Settle(comparison));
+        }
+        is_open
+    }
+
+    /// Adds that a shard has a wrong game. Returns whether it was in the pool.
+    pub fn found_wrong(&mut self, shard: ShardId) -> bool {
+        let is_in = !self.is_out(shard);
+        if is_in {
+            self.due.insert(Transition::Convict(shard));
+        }
+        is_in
+    }
+
     /// Reviews shards of an account whose standing changed. What they confirmed is verified again.
     /// In a quarantine those that are not verified leave the pool; at its end all come back.
     pub fn review(&mut self, shards: impl IntoIterator<Item = ShardId>) {
@@ -154,6 +179,7 @@ impl Case {
                 ComparisonState::Waiting if self.is_out(row.left) || self.is_out(row.right) => {
                     all.insert(Transition::Void(row.id));
                 }
+                ComparisonState::Different if self.due.contains(&Transition::Settle(row.id)) => {}
                 ComparisonState::Different
                     if self.complete.contains(&row.left) && self.complete.contains(&row.right) =>
                 {
@@ -183,6 +209,10 @@ impl Case {
         self.due.remove(&transition);
         match transition {
             Transition::Conclude(comparison) => self.conclude(comparison),
+            Transition::Convict(shard) => {
+                self.wrong.insert(shard);
+                self.due.insert(Transition::Distrust(self.shard(shard).account));
+            }
             Transition::Verify(shard) => return self.verify(shard),
             Transition::Dispute(shard) => return self.change(shard, ShardState::Validated, ShardState::Disputed),
             Transition::Distrust(account) => drop(self.distrusted.insert(account)),

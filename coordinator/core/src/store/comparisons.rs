@@ -158,7 +158,7 @@ impl Comparisons<'_> {
 
     /// Stores the state of a comparison.
     pub async fn save(&mut self, comparison: &Comparison) -> Result<(), StoreError> {
-        let query = "UPDATE comparisons SET state = $2, game = $3 WHERE id = $1";
+        let query = "UPDATE comparisons SET state = $2, game = $3, claimed_until = 0 WHERE id = $1";
         let query = sqlx::query(query).bind(comparison.id).bind(comparison.state).bind(comparison.game);
         query.execute(self.0.raw()).await?;
         Ok(())

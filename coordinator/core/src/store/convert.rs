@@ -152,6 +152,7 @@ ids! {
     LeaseId
     ShardId
     ComparisonId
+    RulingId
     TrainingId
     EventId
     WebhookId

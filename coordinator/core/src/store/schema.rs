@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
@@ -22,6 +22,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("schema/8.sql"),
     concat!(include_str!("schema/9.sql"), include_str!("schema/proven.sql")),
     include_str!("schema/10.sql"),
+    include_str!("schema/11.sql"),
 ];
 
 /// Computes all counters from the rows that they count.

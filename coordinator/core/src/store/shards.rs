@@ -41,7 +41,7 @@ row!(ShardToValidate {
 row!(Part { shard, numbers: numbers });
 row!(EarlierUpload { hash: hash, numbers: numbers, state });
 
-struct Claimed {
+pub(super) struct Claimed {
     shard: ShardId,
     hash: String,
     header: Header,
@@ -170,6 +170,14 @@ impl Shards<'_> {
                      WHERE shards.state = 'received' AND claimed_until < $1 ORDER BY shards.id LIMIT $2";
         let query = self.0.skip_locked(query, "shards");
         let found: Vec<Claimed> = sqlx::query_as(query).bind(now).bind(limit).fetch_all(self.0.raw()).await?;
+        self.claim_until(found, until).await
+    }
+
+    pub(super) async fn claim_until(
+        &mut self,
+        found: Vec<Claimed>,
+        until: Time,
+    ) -> Result<Vec<ToValidate>, StoreError> {
         let mut claimed = Vec::new();
         for Claimed { shard, hash, header, numbers } in found {
             let query = "UPDATE shards SET claimed_until = $2 WHERE id = $1";
@@ -215,7 +223,7 @@ impl Shards<'_> {
         audit: AuditState,
     ) -> Result<(), StoreError> {
         let query = "UPDATE shards SET validated = $2, positions = $3, outcomes = $4, reasons = $5, pairs = $6,
-                            entry = $7, figures = $8, time_losses = $9, state = $10,
+                            entry = $7, figures = $8, time_losses = $9, state = $10, claimed_until = 0,
                             audit = CASE audit WHEN 'none' THEN $11 ELSE audit END WHERE id = $1";
         let query = sqlx::query(query).bind(shard).bind(now).bind(report.positions as i64);
         let query = query.bind(report.outcomes.clone()).bind(report.reasons.clone()).bind(report.pairs.clone());

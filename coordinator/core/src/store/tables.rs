@@ -17,7 +17,7 @@ use super::{
 pub type JsonRow = Map<String, Value>;
 
 /// All tables, each after those it references.
-pub const TABLES: [&str; 27] = [
+pub const TABLES: [&str; 28] = [
     "accounts",
     "reviews",
     "invitations",
@@ -36,6 +36,7 @@ pub const TABLES: [&str; 27] = [
     "segments",
     "shards",
     "comparisons",
+    "rulings",
     "totals",
     "labels",
     "figures",

@@ -32,8 +32,8 @@ impl Times<'_> {
             "UPDATE leases SET expires = $1 + duration, created = $1,
                                delivered = CASE WHEN delivered > $1 THEN $1 ELSE delivered END
              WHERE state = 'active' AND expires > $1 + duration",
-            "UPDATE shards SET claimed_until = 0 WHERE state = 'received' AND claimed_until > $1",
-            "UPDATE comparisons SET claimed_until = 0 WHERE state = 'waiting' AND claimed_until > $1",
+            "UPDATE shards SET claimed_until = 0 WHERE state IN ('received', 'validated') AND claimed_until > $1",
+            "UPDATE comparisons SET claimed_until = 0 WHERE state IN ('waiting', 'different') AND claimed_until > $1",
             "UPDATE jobs SET created = $1 WHERE state <> 'closed' AND created > $1",
             "UPDATE deliveries SET next_at = $1 WHERE done = 0 AND next_at > $1",
         ] {

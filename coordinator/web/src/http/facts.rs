@@ -1,10 +1,16 @@
 //! The pages' data as JSON: read only, also with the session cookie of the pages.
 
-use axum::{Json, Router, extract::State, routing::get};
+use axum::{
+    Json, Router,
+    extract::State,
+    http::header,
+    response::{IntoResponse as _, Response},
+    routing::get,
+};
 use coordinator_core::{
-    model::{AccountId, CampaignKey, JobId, Setting},
+    model::{AccountId, CampaignKey, JobId, RulingId, Setting},
     reports::{campaign, data, matches, net, overview, people, sprt},
-    store::StoreError,
+    store::{Rulings, StoreError},
 };
 use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
@@ -35,6 +41,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/failures", get(failures))
         .route("/audits", get(audits))
         .route("/deliveries", get(deliveries))
+        .route("/rulings/{ruling}", get(ruling))
 }
 
 /// Runs a read and responds with its JSON.
@@ -62,6 +69,14 @@ async fn campaign_progress(State(app): State<App>, Path(name): Path<String>) -> 
         Box::pin(async move { campaign::progress(&mut connection, &name).await })
     });
     Ok(Json(json!(report.await?)))
+}
+
+/// The certificate of a ruling, for anyone to verify.
+async fn ruling(State(app): State<App>, Path(ruling): Path<RulingId>) -> ApiResult<Response> {
+    let found = app.read(move |connection| Box::pin(async move { Rulings::on(connection).certificate(ruling).await }));
+    let none = || ApiError::new(Code::NotFound, format!("there is no ruling {ruling}"));
+    let certificate = found.await?.ok_or_else(none)?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], certificate).into_response())
 }
 
 async fn matches_list(State(app): State<App>, Query(page): Query<Page>) -> ApiResult<Json<Value>> {

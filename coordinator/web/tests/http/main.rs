@@ -22,6 +22,7 @@ mod matches;
 mod pages;
 mod paging;
 mod plenty;
+mod refereed;
 mod refused;
 mod restored;
 mod rulebook;

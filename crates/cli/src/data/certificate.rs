@@ -12,8 +12,7 @@ use crate::Finding;
 
 /// Verify the certificate of a disputed game, by playing the game
 ///
-/// A coordinator whose referee ruled on a game that was submitted in two versions publishes the
-/// ruling as a certificate. The game is played here up to its end and compared. Exit status 1 if
+/// A coordinator whose referee ruled on a game publishes the ruling as a certificate. The game is played here up to its end and compared. Exit status 1 if
 /// the certificate does not hold.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -69,9 +68,10 @@ impl Arguments {
             "game {} of seed {}, step {}: {}",
             certificate.game, header.seed, certificate.step, certificate.right
         )?;
-        for (side, is_right) in certificate.verdict().into_iter().enumerate() {
+        for ((shard, claim), is_right) in certificate.shards.iter().zip(&certificate.claims).zip(certificate.verdict())
+        {
             let word = if is_right { "right" } else { "wrong" };
-            writeln!(out, "shard {} is {word}: {}", certificate.shards[side], certificate.claims[side])?;
+            writeln!(out, "shard {shard} is {word}: {claim}")?;
         }
         Ok(Finding::Holds)
     }

@@ -219,6 +219,55 @@ fn a_dispute_is_settled_by_a_trusted_worker() {
 }
 
 #[test]
+fn a_dispute_is_settled_by_a_ruling() {
+    let dispute = || {
+        let mut case = case(&[audited(1, 1), audit_of(1, 2, 2)]);
+        found(&mut case, 1, 1, 2, Some(4));
+        run(&mut case);
+        assert_eq!(states(&case), [Disputed, Disputed]);
+        case
+    };
+    let rulings = [
+        ([true, false], [Validated, Quarantined]),
+        ([false, true], [Quarantined, Validated]),
+        ([false, false], [Quarantined, Quarantined]),
+    ];
+    for (ruling, ends) in rulings {
+        let mut case = dispute();
+        assert!(case.ruled(ComparisonId(1), ruling));
+        run(&mut case);
+        assert_eq!((states(&case), case.comparison(ComparisonId(1)).state), (ends.into(), ComparisonState::Settled));
+        assert!(!case.ruled(ComparisonId(1), [false, false]), "it is ruled on once");
+        run(&mut case);
+        assert_eq!(states(&case), ends);
+        for (account, is_right) in [1, 2].into_iter().zip(ruling) {
+            assert_eq!(case.distrusted.contains(&AccountId(account)), !is_right);
+        }
+    }
+}
+
+#[test]
+fn a_trusted_worker_may_be_ruled_wrong() {
+    let mut case = case(&[shard(1, 9), ShardEvidence { is_trusted: true, ..shard(2, 3) }]);
+    found(&mut case, 1, 1, 2, Some(4));
+    run(&mut case);
+    assert!(case.ruled(ComparisonId(1), [false, true]));
+    run(&mut case);
+    assert_eq!(states(&case), [Quarantined, Validated]);
+}
+
+#[test]
+fn a_shard_found_wrong_by_a_check_goes_despite_a_clean_audit() {
+    let mut case = case(&[audited(1, 1), audit_of(1, 2, 2)]);
+    found(&mut case, 1, 1, 2, None);
+    run(&mut case);
+    assert!(case.found_wrong(ShardId(1)));
+    run(&mut case);
+    assert_eq!(states(&case), [Quarantined, Validated]);
+    assert!(!case.found_wrong(ShardId(1)), "it is out already");
+}
+
+#[test]
 fn another_game_of_a_trusted_worker_judges_nothing() {
     let mut case = case(&[shard(1, 1), shard(2, 2), ShardEvidence { numbers: 5..10, ..shard(3, JUDGE.0) }]);
     found(&mut case, 1, 1, 2, Some(4));

@@ -7,6 +7,8 @@ use crate::model::{AccountId, ComparisonId, ShardId};
 pub enum Transition {
     /// Records the result of a comparison.
     Conclude(ComparisonId),
+    /// Records that a shard has a wrong game.
+    Convict(ShardId),
     /// Recomputes the verified games of a shard.
     Verify(ShardId),
     /// Recomputes the clean games of an account.
@@ -45,7 +47,8 @@ impl Transition {
     #[must_use]
     pub const fn shard(self) -> Option<ShardId> {
         match self {
-            Self::Verify(shard)
+            Self::Convict(shard)
+            | Self::Verify(shard)
             | Self::Dispute(shard)
             | Self::Withdraw(shard)
             | Self::Restore(shard)

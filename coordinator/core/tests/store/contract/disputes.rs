@@ -1,16 +1,23 @@
 //! Disputes over different games, and their consequences.
 
-use coordinator_core::{clock::HOUR, model::AccountId, ops::disputes::SetQuarantine};
+use coordinator_core::{
+    clock::HOUR,
+    model::{AccountId, ComparisonId, ShardId},
+    ops::disputes::{ClaimDisputes, ClaimUnchecked, PassCheck, RecordRuling, Ruled, SetQuarantine},
+};
 use protocol::api::{
     problem::Code,
     work::{Lease, Work},
 };
 
 use super::{cases, receiving::counted};
-use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, code};
+use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, SIGNATURE, code};
 
 cases! {
     a_trusted_worker_settles_a_dispute
+    a_referee_settles_a_dispute_with_nobody_trusted
+    a_dispute_is_claimed_by_one_referee_at_a_time
+    a_check_withdraws_the_uploads_of_a_liar
     both_sides_of_a_dispute_may_be_wrong
     the_confirmed_account_gets_the_games
     the_result_of_a_trusted_worker_is_authoritative
@@ -104,6 +111,74 @@ async fn a_trusted_worker_settles_a_dispute(lab: Lab) {
     assert!(lab.value::<String>(why).await.contains("game 6 of job"));
     assert_eq!(lab.lease(old, "2", 10).await.terms.first_game, 10);
     assert_eq!(lab.rows::<(i64,)>("SELECT id FROM comparisons WHERE state = 'different'").await, []);
+}
+
+/// The disputes that a referee gets now, by their comparisons.
+async fn claim(lab: &Lab) -> Vec<ComparisonId> {
+    let until = lab.now().after(300_000);
+    let claim = ClaimDisputes { bench_signature: SIGNATURE, limit: 9, until };
+    lab.run(claim).await.unwrap().into_iter().map(|dispute| dispute.comparison).collect()
+}
+
+async fn rule(lab: &Lab, ruled: Ruled, game: u64) {
+    lab.run(RecordRuling { ruled, game, certificate: "{}".into() }).await.unwrap();
+    lab.review().await;
+}
+
+async fn a_referee_settles_a_dispute_with_nobody_trusted(lab: Lab) {
+    let Scene { job, old, new, .. } = scene(&lab, None, Some(6)).await;
+    let disputes = claim(&lab).await;
+    assert_eq!(disputes.len(), 1);
+    // The left side is the upload that was there first.
+    let ruled = Ruled::Dispute(disputes[0], [false, true]);
+    rule(&lab, ruled, 6).await;
+    assert_eq!(states(&lab).await, ["quarantined", "validated"]);
+    assert_eq!((account(&lab, old).await, account(&lab, new).await), ("active".into(), "quarantined".into()));
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+    let ruling = "SELECT text FROM events WHERE kind = 'ruling'";
+    assert_eq!(lab.value::<String>(ruling).await, "the referee ruled on game 6: certificate 1, at /api/v1/rulings/1");
+    let why = "SELECT text FROM events WHERE kind = 'quarantine'";
+    assert!(lab.value::<String>(why).await.contains("when the referee played it"));
+    // Another referee was slower.
+    rule(&lab, Ruled::Dispute(disputes[0], [true, false]), 6).await;
+    assert_eq!(states(&lab).await, ["quarantined", "validated"]);
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM rulings").await, 1);
+    assert_eq!(lab.value::<String>("SELECT certificate FROM rulings").await, "{}");
+}
+
+async fn a_dispute_is_claimed_by_one_referee_at_a_time(lab: Lab) {
+    scene(&lab, None, Some(6)).await;
+    let other = ClaimDisputes { bench_signature: 1, limit: 9, until: lab.now().after(300_000) };
+    assert!(lab.run(other).await.unwrap().is_empty(), "another engine");
+    assert_eq!(claim(&lab).await.len(), 1);
+    assert_eq!(claim(&lab).await, []);
+    // The first one was killed.
+    lab.clock.advance(300_001);
+    assert_eq!(claim(&lab).await.len(), 1);
+}
+
+async fn a_check_withdraws_the_uploads_of_a_liar(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (new, old) = (lab.player("new").await, lab.player("old").await);
+    for (nonce, player) in [("1", new), ("2", old), ("3", new)] {
+        let lease = lab.lease(player, nonce, 10).await;
+        lab.deliver(player, &lease).await;
+        lab.validate(NO_AUDIT).await;
+    }
+    let unchecked = async || {
+        let until = lab.now().after(300_000);
+        let claim = ClaimUnchecked { bench_signature: SIGNATURE, limit: 1, until };
+        lab.run(claim).await.unwrap().into_iter().map(|upload| upload.shard.0).collect::<Vec<_>>()
+    };
+    assert_eq!((unchecked().await, unchecked().await), (vec![3], vec![2]), "the newest first, each once");
+    lab.run(PassCheck { shard: ShardId(2) }).await.unwrap();
+    rule(&lab, Ruled::Check(ShardId(3)), 25).await;
+    assert_eq!(states(&lab).await, ["quarantined", "validated", "quarantined"]);
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+    lab.clock.advance(300_001);
+    assert_eq!(unchecked().await, Vec::<i64>::new(), "what was checked, or is out, is not checked again");
+    rule(&lab, Ruled::Check(ShardId(1)), 3).await;
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM rulings").await, 1, "the shard was out already");
 }
 
 async fn both_sides_of_a_dispute_may_be_wrong(lab: Lab) {

@@ -124,6 +124,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("quarantine", "quarantine", "隔离"),
     ("quarantine_lifted", "quarantine lifted", "解除隔离"),
     ("rejection", "rejection", "候选未通过"),
+    ("ruling", "ruling", "裁定"),
     ("settings_changed", "settings changed", "修改设置"),
     ("stall", "stall", "停滞"),
     ("token_created", "token created", "新建令牌"),

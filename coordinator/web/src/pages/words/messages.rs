@@ -69,6 +69,9 @@ fn chinese(event: &Event) -> String {
         }
         Event::Rejection { name, reason: why, .. } => format!("{name} 未通过：{}", reason(why)),
         Event::Rollback { name, reason: why, .. } => format!("{name} 已回退：{}", reason(why)),
+        Event::Ruling { ruling, game, .. } => {
+            format!("裁判已裁定第 {game} 局：证书 {ruling}，见 /api/v1/rulings/{ruling}")
+        }
         Event::SettingsChanged { setting: Setting::Registration, value, before } => {
             format!("注册方式改为“{}”，原为“{}”", label(value), label(before))
         }
@@ -119,6 +122,7 @@ pub fn reason(language: Language, reason: &Reason) -> String {
         Reason::NoTrainer => "没有训练者完成训练".to_owned(),
         Reason::NotStronger => "未证明更强".to_owned(),
         Reason::Quarantined(why) => format!("您的对局已被隔离：{}", self::reason(language, why)),
+        Reason::RuledWrong { game, job } => format!("作业 {job} 第 {game} 局与裁判复核的结果不同"),
         Reason::TrainingFailed => "训练失败".to_owned(),
     }
 }

@@ -1,0 +1,92 @@
+//! The table of rulings, and the games that a referee takes.
+
+use super::{
+    comparisons::Comparisons,
+    convert::{hash, header, row},
+    error::StoreError,
+    operation::repository,
+    shards::{Claimed, Shards},
+};
+use crate::{
+    clock::Time,
+    model::{DisputedGame, JobId, RulingId, ShardId, ToValidate},
+};
+
+row!(DisputedGame { comparison, game, one: hash, other: hash, header: header });
+
+repository!(
+    /// The rulings, within a transaction.
+    Rulings, rulings
+);
+
+impl Rulings<'_> {
+    /// Adds a ruling on a game, with its certificate.
+    pub async fn add(&mut self, now: Time, job: JobId, game: u64, certificate: &str) -> Result<RulingId, StoreError> {
+        let query = "INSERT INTO rulings (job, game, certificate, at) VALUES ($1, $2, $3, $4) RETURNING id";
+        let query = sqlx::query_scalar(query).bind(job).bind(game as i64).bind(certificate.to_owned());
+        Ok(query.bind(now).fetch_one(self.0.raw()).await?)
+    }
+
+    /// The certificate of a ruling.
+    pub async fn certificate(&mut self, ruling: RulingId) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT certificate FROM rulings WHERE id = $1").bind(ruling);
+        Ok(query.fetch_optional(self.0.raw()).await?)
+    }
+}
+
+impl Comparisons<'_> {
+    /// Claims disputes over games of an engine until a time.
+    pub async fn claim_disputes(
+        &mut self,
+        now: Time,
+        bench_signature: i64,
+        limit: i64,
+        until: Time,
+    ) -> Result<Vec<DisputedGame>, StoreError> {
+        let query = self.0.skip_locked(
+            "SELECT comparisons.id AS comparison, COALESCE(comparisons.game, comparisons.first) AS game,
+                    l.hash AS one, r.hash AS other, jobs.header AS header
+             FROM comparisons JOIN jobs ON jobs.id = comparisons.job JOIN shards AS l ON l.id = comparisons.left_shard
+                              JOIN shards AS r ON r.id = comparisons.right_shard
+             WHERE comparisons.state = 'different' AND comparisons.claimed_until < $1 AND jobs.bench_signature = $2
+             AND l.object = 'present' AND r.object = 'present' ORDER BY comparisons.id LIMIT $3",
+            "comparisons",
+        );
+        let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit);
+        let rows: Vec<DisputedGame> = query.fetch_all(self.0.raw()).await?;
+        for row in &rows {
+            let query = "UPDATE comparisons SET claimed_until = $2 WHERE id = $1";
+            sqlx::query(query).bind(row.comparison).bind(until).execute(self.0.raw()).await?;
+        }
+        Ok(rows)
+    }
+}
+
+impl Shards<'_> {
+    /// Claims unchecked shards of an engine until a time, the newest first.
+    pub async fn claim_unchecked(
+        &mut self,
+        now: Time,
+        bench_signature: i64,
+        limit: i64,
+        until: Time,
+    ) -> Result<Vec<ToValidate>, StoreError> {
+        let query = self.0.skip_locked(
+            "SELECT shards.id AS shard, shards.hash AS hash, shards.first AS first, shards.games AS games,
+                    jobs.header AS header
+             FROM shards JOIN jobs ON jobs.id = shards.job
+             WHERE shards.bench_signature = $2 AND checked = 0 AND shards.state = 'validated' AND object = 'present'
+             AND time_losses IS NULL AND claimed_until < $1 ORDER BY shards.id DESC LIMIT $3",
+            "shards",
+        );
+        let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit);
+        let found: Vec<Claimed> = query.fetch_all(self.0.raw()).await?;
+        self.claim_until(found, until).await
+    }
+
+    /// Records that a referee played a game of a shard again.
+    pub async fn mark_checked(&mut self, shard: ShardId) -> Result<(), StoreError> {
+        sqlx::query("UPDATE shards SET checked = 1 WHERE id = $1").bind(shard).execute(self.0.raw()).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,210 @@
+//! Claims games, plays them, and records the rulings.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use coordinator_core::{
+    clock::{Clock, SECOND},
+    model::{DisputedGame, ShardId, ToValidate},
+    objects::{Kind, ObjectError, Objects},
+    ops::disputes::{ClaimDisputes, ClaimUnchecked, PassCheck, RecordRuling, Ruled, finish_reviews},
+    store::{Database, StoreError},
+    validator::random,
+};
+use dataset::{Book, Digest, Header, Record, shard};
+use engine::{Evaluation, bench};
+use nnue::{Kernel, Net};
+use selfplay::{certificate::Certificate, selfplay::Run};
+use tokio::{sync::watch, task::spawn_blocking};
+
+/// Duration of a claim, in milliseconds; afterwards others may claim the game.
+const CLAIM_MS: i64 = 300 * SECOND;
+
+/// Pause while there is nothing to play.
+const IDLE_PAUSE: Duration = Duration::from_secs(2);
+
+/// Pause after a failure of database or objects.
+const FAILURE_PAUSE: Duration = Duration::from_secs(5);
+
+/// Maximum nets in memory.
+const MAX_NETS: usize = 4;
+
+/// A referee.
+#[derive(Clone)]
+pub struct Referee {
+    store: Database,
+    objects: Objects,
+    clock: Clock,
+    kernel: Kernel,
+    /// The nets of the last games.
+    nets: Arc<Mutex<Vec<(Digest, Arc<Net>)>>>,
+}
+
+/// An error of the referee.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what each case and field is")]
+pub enum RefereeError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{kind:?} {hash}: {source}")]
+    Object { kind: Kind, hash: Digest, source: ObjectError },
+    #[error("{kind:?} {hash} cannot be read: {why}")]
+    Unreadable { kind: Kind, hash: Digest, why: String },
+    #[error("the game cannot be played: {0}")]
+    Unplayable(String),
+    #[error("a game was aborted: {0}")]
+    Broken(#[from] tokio::task::JoinError),
+}
+
+impl Referee {
+    /// A referee of these games.
+    #[must_use]
+    pub fn new(store: Database, objects: Objects, clock: Clock, kernel: Kernel) -> Self {
+        Self { store, objects, clock, kernel, nets: Arc::default() }
+    }
+
+    /// Plays until stopped; sleeps while there is nothing to play.
+    pub async fn serve(self, mut stop: watch::Receiver<bool>) {
+        while !*stop.borrow() {
+            let pause = match self.step().await {
+                Ok(true) => continue,
+                Ok(false) => IDLE_PAUSE,
+                Err(error) => {
+                    tracing::error!(%error, "a game was not played");
+                    FAILURE_PAUSE
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                changed = stop.changed() => if changed.is_err() { break },
+            }
+        }
+    }
+
+    /// Rules on a disputed game, or else checks an upload; false if there is neither. A game that
+    /// cannot be played now is claimed again later.
+    ///
+    /// # Errors
+    ///
+    /// If database or objects fail, or the game cannot be played.
+    pub async fn step(&self) -> Result<bool, RefereeError> {
+        let now = self.clock.now();
+        let (bench_signature, limit, until) = (bench::SIGNATURE, 1, now.after(CLAIM_MS));
+        let disputes = self.store.run(now, ClaimDisputes { bench_signature, limit, until }).await?;
+        for dispute in &disputes {
+            self.rule(dispute).await?;
+        }
+        if !disputes.is_empty() {
+            return Ok(true);
+        }
+        let uploads = self.store.run(now, ClaimUnchecked { bench_signature, limit, until }).await?;
+        for upload in &uploads {
+            self.check(upload).await?;
+        }
+        Ok(!uploads.is_empty())
+    }
+
+    async fn rule(&self, dispute: &DisputedGame) -> Result<(), RefereeError> {
+        let (game, shards) = (dispute.game as u64, [dispute.one, dispute.other]);
+        let versions = [self.record(shards[0], game).await?, self.record(shards[1], game).await?];
+        let run = self.run_of(&dispute.header).await?;
+        let played =
+            spawn_blocking(move || Certificate::rule(&run, &mut run.players(), game, shards, versions.each_ref()));
+        let ruling = played.await?.map_err(|error| RefereeError::Unplayable(error.to_string()))?;
+        let Some(certificate) = ruling else {
+            let why = format!("game {game} of two shards is the same, and they were found different");
+            return Err(RefereeError::Unplayable(why));
+        };
+        let mut verdict = certificate.verdict();
+        let is_right = [(); 2].map(|()| verdict.next().unwrap_or_default());
+        self.record_ruling(Ruled::Dispute(dispute.comparison, is_right), &certificate).await
+    }
+
+    async fn check(&self, upload: &ToValidate) -> Result<(), RefereeError> {
+        let games = upload.games.end - upload.games.start;
+        let (shard, game) = (upload.hash, upload.games.start + random() % games.max(1));
+        let version = self.record(shard, game).await?;
+        let run = self.run_of(&upload.header).await?;
+        let played = spawn_blocking(move || Certificate::check(&run, &mut run.players(), game, shard, &version));
+        match played.await?.map_err(|error| RefereeError::Unplayable(error.to_string()))? {
+            Some(certificate) => self.record_ruling(Ruled::Check(upload.shard), &certificate).await,
+            None => self.pass(upload.shard).await,
+        }
+    }
+
+    async fn pass(&self, shard: ShardId) -> Result<(), RefereeError> {
+        Ok(self.store.run(self.clock.now(), PassCheck { shard }).await?)
+    }
+
+    async fn record_ruling(&self, ruled: Ruled, certificate: &Certificate) -> Result<(), RefereeError> {
+        let game = certificate.game;
+        let text = serde_json::to_string(certificate).map_err(|error| RefereeError::Unplayable(error.to_string()))?;
+        tracing::warn!(?ruled, game, right = %certificate.right, claims = ?certificate.claims, "ruled");
+        let ruling = RecordRuling { ruled, game, certificate: text.into() };
+        if self.store.run(self.clock.now(), ruling).await? {
+            finish_reviews(&self.store, &self.clock).await?;
+        }
+        Ok(())
+    }
+
+    /// A game of a shard.
+    async fn record(&self, hash: Digest, game: u64) -> Result<Record, RefereeError> {
+        let bytes = self.object(Kind::Shard, hash).await?;
+        let read = spawn_blocking(move || shard::Shard::new(&bytes[..]).and_then(|shard| shard.game(game)));
+        read.await?.map_err(|error| unreadable(Kind::Shard, hash, error))
+    }
+
+    /// The run of a header, with its nets and its book.
+    async fn run_of(&self, header: &Header) -> Result<Run, RefereeError> {
+        let own = self.evaluation(header.net).await?;
+        let opponent = match header.opponent {
+            Some(opponent) => Some(self.evaluation(opponent.net).await?),
+            None => None,
+        };
+        let book = match header.openings.book {
+            Some(hash) => {
+                let bytes = self.object(Kind::Book, hash).await?;
+                let book = Book::from_bytes(&bytes, header.rules);
+                Some(book.map_err(|error| unreadable(Kind::Book, hash, error))?)
+            }
+            None => None,
+        };
+        let run = Run::from_header(header, own, opponent, book);
+        run.map_err(|error| RefereeError::Unplayable(error.to_string()))
+    }
+
+    async fn evaluation(&self, net: Option<Digest>) -> Result<Evaluation, RefereeError> {
+        let Some(hash) = net else { return Ok(Evaluation::Plain) };
+        let known = || {
+            let nets = self.nets.lock().unwrap_or_else(PoisonError::into_inner);
+            nets.iter().find(|(known, _)| *known == hash).map(|(_, net)| Arc::clone(net))
+        };
+        if let Some(net) = known() {
+            return Ok(Evaluation::Net(net, self.kernel));
+        }
+        let bytes = self.object(Kind::Net, hash).await?;
+        let net = spawn_blocking(move || Net::from_bytes(&bytes)).await?;
+        let net = Arc::new(net.map_err(|error| unreadable(Kind::Net, hash, error))?);
+        let mut nets = self.nets.lock().unwrap_or_else(PoisonError::into_inner);
+        if nets.len() == MAX_NETS {
+            nets.remove(0);
+        }
+        nets.push((hash, Arc::clone(&net)));
+        Ok(Evaluation::Net(net, self.kernel))
+    }
+
+    /// The bytes of an object, which are those of its hash.
+    async fn object(&self, kind: Kind, hash: Digest) -> Result<Vec<u8>, RefereeError> {
+        let bytes = self.objects.get(kind, hash).await.map_err(|source| RefereeError::Object { kind, hash, source })?;
+        if Digest::of(&bytes) != hash {
+            return Err(unreadable(kind, hash, "its bytes are others"));
+        }
+        Ok(bytes.to_vec())
+    }
+}
+
+fn unreadable(kind: Kind, hash: Digest, why: impl std::fmt::Display) -> RefereeError {
+    RefereeError::Unreadable { kind, hash, why: why.to_string() }
+}

@@ -1,0 +1,93 @@
+//! The referee beside a coordinator: disputes end with nobody trusted, and anyone verifies why.
+
+use dataset::{Digest, Record};
+use engine::Evaluation;
+use nnue::Kernel;
+use protocol::api::{problem::Code, work::Role};
+use referee::Referee;
+use reqwest::{Method, StatusCode};
+use selfplay::{
+    certificate::{Certificate, Forgery},
+    selfplay::Run,
+};
+
+use crate::bench::{Bench, CAMPAIGN, play, problem, read, shard};
+
+pub(crate) fn referee(bench: &Bench) -> Referee {
+    let service = &bench.service;
+    Referee::new(service.store.clone(), service.objects.clone(), bench.clock.clone(), Kernel::from_env().unwrap())
+}
+
+/// Games with scores of no search: legal, and a replay shows nothing.
+pub(crate) fn forged(records: &[Record]) -> Vec<Record> {
+    let mut records = records.to_vec();
+    for scored in records.iter_mut().flat_map(|record| &mut record.moves) {
+        scored.score = scored.score.map(|score| score + 1);
+    }
+    records
+}
+
+async fn certificate(bench: &Bench, ruling: u32) -> Certificate {
+    read(bench.request(Method::GET, &format!("/api/v1/rulings/{ruling}"), "").send().await.unwrap()).await
+}
+
+#[tokio::test]
+async fn a_dispute_is_settled_with_nobody_trusted() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let (eve, ann) = (bench.account("eve", Role::Volunteer).await, bench.account("ann", Role::Volunteer).await);
+    let (lying, honest) = (bench.worker(&eve, "m").await, bench.worker(&ann, "m").await);
+    let lease = bench.lease(&eve, lying, "1").await;
+    let lies = shard(&lease.terms, &forged(&play(&lease.terms, lease.games)));
+    assert_eq!(bench.upload(&eve, &lease, lies.clone()).await.status(), StatusCode::CREATED);
+    bench.validate().await;
+    bench.execute("UPDATE shards SET audit = 'wanted', checked = 1".to_owned()).await;
+    bench.draw_auditors().await;
+    let again = bench.lease(&ann, honest, "1").await;
+    let truth = shard(&again.terms, &play(&again.terms, again.games));
+    assert_eq!(bench.upload(&ann, &again, truth.clone()).await.status(), StatusCode::CREATED);
+    bench.validate().await;
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'disputed'").await, 2);
+
+    assert!(referee(&bench).step().await.unwrap());
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE state = 'quarantined' AND name = 'eve'").await, 1);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'validated'").await, 1);
+    let ruling = certificate(&bench, 1).await;
+    let run = Run::from_header(&ruling.header, Evaluation::Plain, None, None).unwrap();
+    assert_eq!(ruling.verify(&run, &mut run.players()), Ok(()));
+    assert_eq!(ruling.verdict().collect::<Vec<_>>(), [false, true]);
+    for bytes in [lies, truth] {
+        let record = dataset::shard::Shard::new(&bytes[..]).unwrap().game(ruling.game).unwrap();
+        assert_eq!(ruling.verify_claim(Digest::of(&bytes), &record), Ok(()));
+    }
+    let forged = Certificate { right: ruling.claims[0].clone(), ..ruling };
+    assert!(matches!(forged.verify(&run, &mut run.players()), Err(Forgery::Wrong { .. })));
+    let none = bench.request(Method::GET, "/api/v1/rulings/2", "").send().await.unwrap();
+    problem(none, Code::NotFound).await;
+}
+
+#[tokio::test]
+async fn an_idle_referee_checks_a_game_of_each_upload() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let (eve, ann) = (bench.account("eve", Role::Volunteer).await, bench.account("ann", Role::Volunteer).await);
+    let referee = referee(&bench);
+    let workers = [(&ann, bench.worker(&ann, "m").await), (&eve, bench.worker(&eve, "m").await)];
+    for (number, (token, worker)) in workers.into_iter().enumerate() {
+        let lease = bench.lease(token, worker, "1").await;
+        let mut records = play(&lease.terms, lease.games);
+        if number == 1 {
+            records = forged(&records);
+        }
+        assert_eq!(bench.upload(token, &lease, shard(&lease.terms, &records)).await.status(), StatusCode::CREATED);
+    }
+    bench.validate().await;
+    assert!(referee.step().await.unwrap() && referee.step().await.unwrap());
+    assert!(!referee.step().await.unwrap(), "each upload is checked once");
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE state = 'quarantined' AND name = 'eve'").await, 1);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE state = 'quarantined'").await, 1);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'validated' AND checked = 1").await, 1);
+    let ruling = certificate(&bench, 1).await;
+    let run = Run::from_header(&ruling.header, Evaluation::Plain, None, None).unwrap();
+    assert_eq!((ruling.shards.len(), ruling.verify(&run, &mut run.players())), (1, Ok(())));
+}
