@@ -6,9 +6,13 @@ use protocol::api::{
     problem::Code,
     work::{Answer, Ask, Lease, Role, Work},
 };
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
 
-use crate::bench::{Bench, CAMPAIGN, ask, play, problem, read, settings, shard};
+use crate::{
+    bench::{Bench, CAMPAIGN, ask, play, problem, read, settings, shard},
+    refereed::{forged, referee},
+};
 
 /// Nodes that are lent to a stranger.
 const STRANGER_NODES: i64 = 4_000_000;
@@ -133,4 +137,81 @@ async fn one_account_cannot_stop_selfplay_with_waiting_uploads() {
     let lease = bench.lease(&ann, honest, "1").await;
     let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
     assert_eq!(bench.upload(&ann, &lease, bytes).await.status(), StatusCode::CREATED);
+}
+
+/// An account that asks without pause gets no audit for which it was not drawn.
+#[tokio::test]
+async fn polling_brings_no_audits() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let bob = bench.account("bob", Role::Volunteer).await;
+    let worker = bench.worker(&bob, "m").await;
+    let lease = bench.lease(&bob, worker, "1").await;
+    let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+    assert_eq!(bench.upload(&bob, &lease, bytes).await.status(), StatusCode::CREATED);
+    bench.validate().await;
+    let (eve, ann) = (bench.account("eve", Role::Volunteer).await, bench.account("ann", Role::Volunteer).await);
+    let workers = [bench.worker(&eve, "m").await, bench.worker(&ann, "m").await];
+    bench.execute("UPDATE shards SET audit = 'wanted'".to_owned()).await;
+    bench.draw_auditors().await;
+    let audits = "SELECT COUNT(*) FROM leases WHERE kind = 'audit'";
+    let is_eve = "SELECT COUNT(*) FROM shards WHERE auditor = (SELECT id FROM accounts WHERE name = 'eve')";
+    let mut players = [(eve, workers[0]), (ann, workers[1])];
+    if bench.number(is_eve).await == 1 {
+        players.reverse();
+    }
+    let [(polling, its), (drawn, own)] = players;
+    for nonce in 0..50 {
+        bench.ask(&polling, its, &nonce.to_string()).await;
+        assert_eq!(bench.number(audits).await, 0, "ask {nonce}");
+    }
+    bench.lease(&drawn, own, "1").await;
+    assert_eq!(bench.number(audits).await, 1);
+}
+
+/// A late upload with other moves holds up nothing for longer than a referee takes.
+#[tokio::test]
+async fn a_late_different_upload_withholds_no_games() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let (eve, ann) = (bench.account("eve", Role::Volunteer).await, bench.account("ann", Role::Volunteer).await);
+    let (holding, honest) = (bench.worker(&eve, "m").await, bench.worker(&ann, "m").await);
+    let late = bench.lease(&eve, holding, "1").await;
+    bench.clock.advance(16 * 60_000);
+    bench.step().await;
+    let lease = bench.lease(&ann, honest, "1").await;
+    assert_eq!(lease.terms.first_game, late.terms.first_game, "her games were handed out again");
+    let records = play(&late.terms, late.games);
+    for (token, lease, records) in [(&ann, &lease, play(&lease.terms, lease.games)), (&eve, &late, forged(&records))] {
+        let bytes = shard(&lease.terms, &records);
+        assert_eq!(bench.upload(token, lease, bytes).await.status(), StatusCode::CREATED);
+        bench.validate().await;
+    }
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'disputed'").await, 2);
+    assert!(referee(&bench).step().await.unwrap());
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'validated'").await, 1);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE name = 'eve' AND state = 'quarantined'").await, 1);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE name = 'ann' AND state = 'active'").await, 1);
+}
+
+/// The token in an administrator's worker ends neither the account nor its other tokens, and makes
+/// none that outlives it.
+#[tokio::test]
+async fn a_stolen_token_of_few_rights_stays_one() {
+    let bench = Bench::start().await;
+    let boss = bench.account("boss", Role::Admin).await;
+    let wanted = json!({ "name": "worker", "role": "volunteer", "days": 1 });
+    let made: Value = read(bench.post("/api/v1/tokens", &boss, &wanted).await).await;
+    let stolen = made["token"].as_str().unwrap();
+    for wanted in [json!({ "name": "x" }), json!({ "name": "x", "days": 2 }), json!({ "name": "x", "role": "admin" })] {
+        assert_eq!(bench.post("/api/v1/tokens", stolen, &wanted).await.status(), StatusCode::FORBIDDEN, "{wanted}");
+    }
+    for path in ["/api/v1/tokens/1", "/api/v1/accounts/boss"] {
+        let answer = bench.request(Method::DELETE, path, stolen).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::FORBIDDEN, "{path}");
+    }
+    assert_eq!(bench.number("SELECT COUNT(*) FROM tokens WHERE revoked IS NULL").await, 2);
+    let tess = bench.account("tess", Role::Maintainer).await;
+    let blocked = bench.post("/api/v1/accounts/boss", &tess, &json!({ "state": "blocked", "message": "x" })).await;
+    assert_eq!(blocked.status(), StatusCode::FORBIDDEN);
 }
