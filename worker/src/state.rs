@@ -48,14 +48,6 @@ impl Folder {
         }
     }
 
-    /// Returns whether only the owner can mend an error of the lock: the path is not their folder.
-    #[must_use]
-    pub(crate) fn is_misplaced(error: &anyhow::Error) -> bool {
-        use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied};
-        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        kind.is_some_and(|kind| matches!(kind, AlreadyExists | NotADirectory | PermissionDenied))
-    }
-
     /// Returns whether a worker holds the lock.
     ///
     /// # Errors

@@ -47,7 +47,8 @@ fn play_all(terms: &Header, opponent: Option<Evaluation>, games: u64, command: C
         });
         let most = rng.duration_between(Duration::from_millis(50), Duration::from_millis(700));
         let said = worker.said.clone();
-        said.wait_for(|snapshot| snapshot.games > 0 || snapshot.doing == Doing::Waiting);
+        // Each worker finishes a game, unless it only submits the last ones.
+        said.wait_for(|snapshot| snapshot.games > 0 || coordinator.state().accepted.len() as u64 == games);
         thread::sleep(most);
         worker.control.add(command);
         worker.end();
@@ -75,7 +76,8 @@ fn reject_releases(request: &Request) -> Option<Problem> {
 
 #[test]
 fn a_failed_release_is_retried_at_the_next_start() {
-    let coordinator = Coordinator::new(header(6000), 40, 20);
+    // One lease: a second one would leave a second result.
+    let coordinator = Coordinator::new(header(6000), 40, 40);
     coordinator.state().refuse = Some(reject_releases);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
@@ -294,6 +296,7 @@ fn results_of_another_account_wait_for_it() {
     coordinator.state().account = "bob";
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     worker.said.wait_for(|snapshot| snapshot.reason.as_deref().is_some_and(|why| why.contains("nothing to play")));
+    worker.said.wait_for_line("A result waits for another account, ann.");
     let said = worker.stop();
     assert!(said.contains("A result waits for another account, ann.") && !said.contains("too many games"), "{said}");
     coordinator.state().account = "ann";

@@ -21,7 +21,7 @@ use worker::spool::Record;
 
 /// Nodes per move. A lease must take longer than the interval of writes: otherwise its games are
 /// written together with its end, and synced at once.
-const NODES: u64 = 4_000;
+const NODES: u64 = 1_500;
 
 /// The length of a lease's synced part. A lease itself was synced before it was used, and a closed
 /// lease before its upload.

@@ -24,8 +24,10 @@ use common::{
 use dataset::{Digest, Header, Opponent};
 use engine::Evaluation;
 use nnue::{Kernel, Net, Parameters, architecture::Sizes};
+use protocol::api::problem::{Code, Problem};
 use testkit::{
     JumpingClock,
+    http::Request,
     proxy::{self, Fault},
 };
 use worker::{
@@ -117,8 +119,23 @@ fn the_second_interrupt_leaves_the_games_at_hand() {
     assert!(coordinator.state().given_back >= 20, "{}", coordinator.state().given_back);
 }
 
-/// All leased games were submitted or released, and nothing is left on disk.
+fn reject_requests(request: &Request) -> Option<Problem> {
+    request.path.ends_with("/leases").then(|| Problem::new(Code::Internal, "the coordinator failed"))
+}
+
+/// All leased games were submitted or released, and nothing is left on disk. A stopped worker waits
+/// for the server for some seconds only: the next one may have to submit the rest.
+#[cfg(unix)]
 fn nothing_is_kept(coordinator: &Coordinator, state: &std::path::Path) {
+    if files(state, "spool") > 0 {
+        assert_eq!(count(state, State::Open), 0, "{}", log_of(state));
+        coordinator.state().refuse = Some(reject_requests);
+        let worker = Process::start(&coordinator.url(), state, &[]);
+        wait_until(|| files(state, "spool") == 0);
+        worker.signal("TERM");
+        assert_eq!(worker.end(), Some(0), "{}", log_of(state));
+        coordinator.state().refuse = None;
+    }
     assert_eq!(files(state, "spool"), 0, "{}", log_of(state));
     assert_eq!(coordinator.outstanding(), 0, "{}", log_of(state));
     assert_eq!(coordinator.state().faults, [""; 0]);
@@ -229,7 +246,8 @@ fn server_restarts_lose_nothing() {
 #[cfg(unix)]
 #[test]
 fn a_lease_of_another_server_is_set_aside_for_it() {
-    let one = Coordinator::new(header(2000), 24, 12);
+    // Long games of two short leases: both are open from the first games to the last ones.
+    let one = Coordinator::new(header(20_000), 8, 4);
     let other = Coordinator::new(header(300), 8, 4);
     let state = tempfile::tempdir().unwrap();
     let worker = Process::start(&one.url(), state.path(), &[]);
@@ -246,10 +264,10 @@ fn a_lease_of_another_server_is_set_aside_for_it() {
 
     // Back at the first server the lease is resumed.
     let worker = Process::start(&one.url(), state.path(), &[]);
-    one.wait_for(24);
+    one.wait_for(8);
     worker.signal("TERM");
     assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
-    one.check(digest_of(&header(2000), Evaluation::Plain, None, 24));
+    one.check(digest_of(&header(20_000), Evaluation::Plain, None, 8));
     assert!(one.state().given_back == 0 && one.state().asked > asked);
 }
 
@@ -309,6 +327,13 @@ fn a_fault_that_may_pass_is_no_bad_input() {
     assert_eq!(worker.end(), Some(1), "{}", log_of(state.path()));
     assert!(log_of(state.path()).contains("another worker runs with this folder"), "{}", log_of(state.path()));
     drop(lock);
+    // Here each read of this file is an error of input or output.
+    #[cfg(target_os = "linux")]
+    {
+        let worker = Process::start(&coordinator.url(), state.path(), &["--config", "/proc/self/mem"]);
+        assert_eq!(worker.end(), Some(1), "{}", log_of(state.path()));
+        assert!(log_of(state.path()).contains("/proc/self/mem: Input/output error"), "{}", log_of(state.path()));
+    }
 }
 
 #[test]

@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use crate::{
     folder::create_private,
     objects::{Kind, ObjectError, Objects},
-    store::{self, Connection, Database, JsonRow, Store as _, StoreError, Tables},
+    query,
+    store::{self, Connection, Database, JsonRow, StoreError, Tables},
 };
 
 pub use crate::store::TABLES;
@@ -84,10 +85,7 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
     AtomicFile::write(&path, format!("{about}\n").as_bytes()).map_err(failed(&path))?;
     let target = folder.to_owned();
     // One snapshot for all tables, written row by row: a table may be larger than the memory.
-    let rows = store.read(move |connection| {
-        let target = target.clone();
-        Box::pin(async move { write_tables(connection, &target).await })
-    });
+    let rows = store.read(query!(|connection| write_tables(connection, &target).await));
     let mut summary = Summary { rows: rows.await?, ..Summary::default() };
     let copies = Objects::open(&folder.join("objects").display().to_string())?;
     let mut gone = BTreeSet::new();

@@ -22,7 +22,7 @@ use crate::{
         uploads::CountStoredBytes,
     },
     pulse::Task,
-    retention,
+    query, retention,
     rules::granting,
     service::Service,
     store::{Campaigns, Jobs, ObjectNames, SettingValues, Shards, StoreError, Times, Workers},
@@ -88,9 +88,8 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     let (fleet, signature) = (service.policy().fleet, service.settings.bench_signature);
     service.run(DrawAuditors::among(&fleet, signature, random())).await?;
     // Read before the tests are judged, so that the judgement has seen these games.
-    let judged =
-        service.read(|connection| Box::pin(async move { Jobs::on(connection).counted_in_tests().await })).await?;
-    let running = service.read(|connection| Box::pin(async move { Campaigns::on(connection).running().await })).await?;
+    let judged = service.read(query!(|connection| Jobs::on(connection).counted_in_tests().await)).await?;
+    let running = service.read(query!(|connection| Campaigns::on(connection).running().await)).await?;
     let mut steps = 0;
     for id in running {
         match advance(service, id).await {
@@ -113,7 +112,7 @@ async fn follow_clock(service: &Service) -> Result<(), StoreError> {
     let now = service.clock.now();
     let last = match service.pulse.last(Task::Scheduler) {
         Some(last) => last,
-        None => service.read(|connection| Box::pin(async move { Times::on(connection).newest().await })).await?,
+        None => service.read(query!(|connection| Times::on(connection).newest().await)).await?,
     };
     if last.0 > now.0 + MAX_SKEW_MS {
         tracing::warn!(by = (last.0 - now.0) / SECOND, "the clock was set back");
@@ -130,13 +129,11 @@ async fn advance(service: &Service, campaign: CampaignId) -> Result<bool, StoreE
 /// Updates whether self-play games are granted, and what is known of the workers.
 async fn set_policy(service: &Service) -> Result<(), StoreError> {
     let (backlog, accounts, disk) = service
-        .read(|mut connection| {
-            Box::pin(async move {
-                let backlog = Shards::on(connection.reborrow()).backlog().await?;
-                let accounts = Shards::on(connection.reborrow()).waiting_accounts().await?;
-                Ok((backlog, accounts, SettingValues::on(connection).get(RecordDisk::SETTING).await?))
-            })
-        })
+        .read(query!(|connection| {
+            let backlog = Shards::on(connection.reborrow()).backlog().await?;
+            let accounts = Shards::on(connection.reborrow()).waiting_accounts().await?;
+            Ok((backlog, accounts, SettingValues::on(connection).get(RecordDisk::SETTING).await?))
+        }))
         .await?;
     let (min_free, max_backlog) = (service.settings.least_free_bytes, service.settings.most_waiting);
     let free = service.free_bytes();
@@ -153,8 +150,7 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
     let (now, signature) = (service.clock.now(), service.settings.bench_signature as i64);
     let mut fleet = service.policy().fleet;
     if !(0..FLEET_AGE_MS).contains(&(now.0 - fleet.at.0)) {
-        let counting = service
-            .read(move |connection| Box::pin(async move { Workers::on(connection).fleet(now, signature).await }));
+        let counting = service.read(query!(|connection| Workers::on(connection).fleet(now, signature).await));
         fleet = counting.await?;
     }
     if let Ok(mut policy) = service.policy.write() {
@@ -181,7 +177,7 @@ pub async fn expire(service: &Service) -> Result<u64, StoreError> {
     while service.run(ExpireRejected { before: now.after(-REJECTED_DAYS * DAY) }).await? {}
     let Some(days) = service.choices().await?.keep_days else { return Ok(0) };
     let before = now.after(-i64::from(days) * DAY);
-    let pinned = service.read(|connection| Box::pin(async move { retention::pinned(connection).await })).await?;
+    let pinned = service.read(query!(|connection| retention::pinned(connection).await)).await?;
     let pinned = Arc::new(pinned);
     let (mut expired, mut after) = (0, Some(ShardId(0)));
     while let Some(from) = after {
@@ -227,7 +223,6 @@ pub async fn sweep(service: &Service) -> Result<u64, StoreError> {
 
 /// Whether a row references the object.
 async fn is_named(service: &Service, kind: Kind, hash: Digest) -> Result<bool, StoreError> {
-    let named =
-        service.read(move |connection| Box::pin(async move { ObjectNames::on(connection).is_named(kind, hash).await }));
+    let named = service.read(query!(|connection| ObjectNames::on(connection).is_named(kind, hash).await));
     named.await
 }

@@ -14,6 +14,7 @@ pub use crate::store::reports::games::{ListedShard, PAGE, shards};
 use crate::{
     model::{JobId, JobKind, Refusal},
     objects::Kind,
+    query,
     service::Service,
     store::{Nets, StoreError, reports::games as rows},
 };
@@ -84,8 +85,7 @@ fn unreadable(error: &dyn std::fmt::Display) -> ReadError {
 /// Whether a shard's games are public: no audit depends on them, and the job is closed or the
 /// worker trusted. Games of trusted workers are never audited, so they may be seen at once.
 pub async fn is_open(service: &Service, shard: Digest) -> Result<bool, ReadError> {
-    let is_public =
-        service.report(move |mut connection| Box::pin(async move { rows::is_public(&mut connection, shard).await }));
+    let is_public = service.report(query!(|connection| rows::is_public(&mut connection, shard).await));
     Ok(is_public.await?)
 }
 
@@ -106,17 +106,15 @@ pub async fn read(service: &Service, name: &str, number: u64, is_trainer: bool) 
     let (record, story) = reading.await.map_err(|error| unreadable(&error))??;
     let nets = Color::ALL.map(|side| story::net_of(&header, number, side));
     let (names, job) = service
-        .report(move |mut connection| {
-            Box::pin(async move {
-                let mut names = [None, None];
-                for (name, net) in names.iter_mut().zip(nets) {
-                    if let Some(net) = net {
-                        *name = Nets::on(connection.reborrow()).find_name(&net.to_string()).await?;
-                    }
+        .report(query!(|connection| {
+            let mut names = [None, None];
+            for (name, net) in names.iter_mut().zip(nets) {
+                if let Some(net) = net {
+                    *name = Nets::on(connection.reborrow()).find_name(&net.to_string()).await?;
                 }
-                Ok((names, rows::job_of(&mut connection, hash).await?))
-            })
-        })
+            }
+            Ok((names, rows::job_of(&mut connection, hash).await?))
+        }))
         .await?;
     let [red, black] = names;
     let players = [Player { net: nets[0], name: red }, Player { net: nets[1], name: black }];

@@ -14,9 +14,10 @@ use crate::{
     ops::tokens::RecordTokenUse,
     people,
     pulse::Pulse,
+    query,
     rules::granting::Policy,
     settings::Settings,
-    store::{Connection, Database, Operation, Running, Store as _, StoreError, Tokens},
+    store::{Database, Operation, Query, StoreError, Tokens},
 };
 
 /// A running coordinator.
@@ -59,12 +60,8 @@ impl Service {
     /// # Errors
     ///
     /// If the operation fails.
-    pub async fn read<T, F>(&self, operation: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
-    {
-        self.store.read(operation).await
+    pub async fn read<T>(&self, query: impl Query<T>) -> Result<T, StoreError> {
+        self.store.read(query).await
     }
 
     /// Reads for a page or a report: see [`Database::report`].
@@ -72,12 +69,8 @@ impl Service {
     /// # Errors
     ///
     /// If the operation fails, or there are too many reports.
-    pub async fn report<T, F>(&self, operation: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
-    {
-        self.store.report(operation).await
+    pub async fn report<T>(&self, query: impl Query<T>) -> Result<T, StoreError> {
+        self.store.report(query).await
     }
 
     /// Identifies the account of a token. Records the token's use now and then, unless the disk is
@@ -88,12 +81,7 @@ impl Service {
     /// If the token is unknown.
     pub async fn identify(&self, token: &str) -> Result<Identity, StoreError> {
         let (now, token) = (self.clock.now(), token.to_owned());
-        let identity = self
-            .read(move |mut connection| {
-                let token = token.clone();
-                Box::pin(async move { people::authenticate(&mut connection, now, &token).await })
-            })
-            .await?;
+        let identity = self.read(query!(|connection| people::authenticate(&mut connection, now, &token).await)).await?;
         if let Some(token) = identity.token.filter(|_| identity.record_use) {
             match self.run(RecordTokenUse { token }).await {
                 Err(error) if error.is_disk_full() => tracing::debug!(%error, "the use of a token is not recorded"),
@@ -110,11 +98,7 @@ impl Service {
     /// If the database fails.
     pub async fn session(&self, cookie: &str) -> Result<Option<Session>, StoreError> {
         let (now, hash) = (self.clock.now(), people::hash_of(cookie));
-        self.read(move |connection| {
-            let hash = hash.clone();
-            Box::pin(async move { Tokens::on(connection).find_session(now, hash).await })
-        })
-        .await
+        self.read(query!(|connection| Tokens::on(connection).find_session(now, hash).await)).await
     }
 
     /// The settings chosen by administrators, or else those of the command line.
@@ -124,11 +108,7 @@ impl Service {
     /// If the database fails.
     pub async fn choices(&self) -> Result<Choices, StoreError> {
         let settings = Arc::clone(&self.settings);
-        self.read(move |mut connection| {
-            let settings = Arc::clone(&settings);
-            Box::pin(async move { choices::choices(&mut connection, &settings).await })
-        })
-        .await
+        self.read(query!(|connection| choices::choices(&mut connection, &settings).await)).await
     }
 
     /// The current policy for new leases.

@@ -63,7 +63,7 @@ use sqlx::{
 pub use accounts::Accounts;
 pub use campaigns::{Campaigns, Promotion};
 pub use comparisons::Comparisons;
-pub use connection::{Connection, Dialect, Running, Store};
+pub use connection::{Connection, Dialect, Query, Running};
 pub use error::{OpenError, StoreError};
 pub use events::Events;
 pub use jobs::{Jobs, NewJob};
@@ -244,46 +244,35 @@ impl Database {
 
     /// Reads for a page or a report. Reports have connections of their own, so they delay neither
     /// authentication nor leases. Their number and their time are limited.
-    pub async fn report<T, F>(&self, operation: F) -> Result<T, StoreError>
+    pub async fn report<T>(&self, query: impl Query<T>) -> Result<T, StoreError> {
+        self.reports.limit(self.read_on(&self.reports.pool, query)).await
+    }
+
+    /// Runs an operation that only reads, on a snapshot.
+    pub async fn read<T>(&self, query: impl Query<T>) -> Result<T, StoreError> {
+        self.read_on(&self.pool, query).await
+    }
+
+    /// Runs a function as one transaction that may write. On `Ok` its writes are durable.
+    pub async fn write<T, F>(&self, function: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
     {
-        self.reports.limit(self.read_on(&self.reports.pool, operation)).await
+        received(self.writer.queue(Time::default(), Unnamed::new(function))?).await
     }
 
-    async fn read_on<T, F>(&self, pool: &AnyPool, operation: F) -> Result<T, StoreError>
-    where
-        F: for<'c> Fn(Connection<'c>) -> Running<'c, T>,
-    {
+    async fn read_on<T>(&self, pool: &AnyPool, query: impl Query<T>) -> Result<T, StoreError> {
         let begin = match self.dialect {
             Dialect::Sqlite => "BEGIN",
             // One snapshot for all queries of the operation.
             Dialect::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
         let mut transaction = pool.begin_with(begin).await?;
-        let result = operation(Connection::new(&mut transaction, self.dialect)).await;
+        let result = query(Connection::new(&mut transaction, self.dialect)).await;
         // Nothing to keep. If the rollback fails, the next user of the connection finds out.
         drop(transaction.rollback().await);
         result
-    }
-}
-
-impl Store for Database {
-    async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
-    {
-        received(self.writer.queue(Time::default(), Unnamed::new(operation))?).await
-    }
-
-    async fn read<T, F>(&self, operation: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
-    {
-        self.read_on(&self.pool, operation).await
     }
 }
 

@@ -19,8 +19,9 @@ use coordinator_core::{
         leases::ExpireLeases,
         retention::ExpireShards,
     },
+    query,
     reports::{campaign, data, overview, people},
-    store::{RECOUNT, Store as _, Webhooks},
+    store::{RECOUNT, Webhooks},
 };
 use dataset::Digest;
 use tokio::time::Instant;
@@ -173,7 +174,7 @@ fn growth() {
         println!("\n| for a page, or between operations | median |\n|---|---|");
         let now = lab.now();
         measured!("due deliveries", {
-            let due = lab.store.read(move |c| Box::pin(async move { Webhooks::on(c).is_any_due(now).await }));
+            let due = lab.store.read(query!(|c| Webhooks::on(c).is_any_due(now).await));
             due.await.unwrap()
         });
         lab.fixed_policy = None;

@@ -6,7 +6,6 @@ mod matches;
 mod password;
 mod ratings;
 mod timed;
-mod transaction;
 mod webhooks;
 
 use std::{
@@ -31,7 +30,7 @@ use coordinator_core::{
         tokens::{CreateToken, RevokeToken},
         workers::{BlockWorker, TrustWorker},
     },
-    people, reports,
+    people, query, reports,
     rules::nets::architecture_line,
     store::{Accounts, Database, Nets, StoreError},
 };
@@ -41,7 +40,6 @@ use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
 use arguments::{BookCommand, Campaign, NetCommand, Token, User, WorkerCommand};
-use transaction::read;
 
 pub(super) use arguments::Command;
 
@@ -76,9 +74,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Match(arguments) => matches::create(store, clock, arguments).await?,
         Command::Timed(arguments) => timed::create(store, clock, arguments).await?,
         Command::Standing { job } => {
-            let standing = read(store, move |mut c| {
-                Box::pin(async move { coordinator_core::matches::standing(&mut c, JobId(job)).await })
-            });
+            let standing = store.read(query!(|c| coordinator_core::matches::standing(&mut c, JobId(job)).await));
             json!(standing.await?)
         }
         Command::Quarantine { account, reason, lift } => {
@@ -91,7 +87,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         }
         Command::Audit { before } => {
             let before = before.unwrap_or(i64::MAX);
-            json!(read(store, move |mut c| Box::pin(async move { reports::log::before(&mut c, before).await })).await?)
+            json!(store.read(query!(|c| reports::log::before(&mut c, before).await)).await?)
         }
         Command::Backup { folder } => json!(backup::backup(store, objects, &folder).await?),
         Command::Restore { folder } => json!(backup::restore(store, objects, &folder).await?),
@@ -115,14 +111,11 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
             return done!("campaign `{name}` runs: workers get its games");
         }
         Campaign::List => {
-            return Ok(read(store, |mut c| Box::pin(async move { reports::campaigns(&mut c).await })).await?);
+            return Ok(store.read(query!(|c| reports::campaigns(&mut c).await)).await?);
         }
         Campaign::Show { name } => {
             let name = CampaignKey::from(name);
-            let report = read(store, move |mut c| {
-                let name = name.clone();
-                Box::pin(async move { reports::campaign(&mut c, &name).await })
-            });
+            let report = store.read(query!(|c| reports::campaign(&mut c, &name).await));
             return Ok(report.await?.1);
         }
         Campaign::Pause { name } => (name, CampaignCommand::Pause),
@@ -164,7 +157,7 @@ async fn user(store: &Database, clock: &Clock, command: User) -> Result<Value> {
     let now = clock.now();
     let (name, change, message) = match command {
         User::List => {
-            let accounts = read(store, |mut c| Box::pin(async move { reports::people::all_accounts(&mut c).await }));
+            let accounts = store.read(query!(|c| reports::people::all_accounts(&mut c).await));
             return Ok(json!(accounts.await?));
         }
         User::Create { name, role } => {
@@ -203,13 +196,11 @@ async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value>
             Ok(json!(secret))
         }
         Token::List { account } => {
-            let tokens = read(store, move |mut c| {
-                let account = AccountKey::from(account.clone());
-                Box::pin(async move {
-                    let account = Accounts::on(c.reborrow()).get(&account).await?.id;
-                    reports::people::all_tokens(&mut c, account).await
-                })
-            });
+            let account = AccountKey::from(account);
+            let tokens = store.read(query!(|c| {
+                let account = Accounts::on(c.reborrow()).get(&account).await?.id;
+                reports::people::all_tokens(&mut c, account).await
+            }));
             Ok(json!(tokens.await?))
         }
         Token::Revoke { token } => {
@@ -223,7 +214,7 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
     let now = clock.now();
     match command {
         NetCommand::List => {
-            let nets = read(store, |mut c| Box::pin(async move { reports::net::list(&mut c, None, 1_000).await }));
+            let nets = store.read(query!(|c| reports::net::list(&mut c, None, 1_000).await));
             Ok(json!(nets.await?))
         }
         NetCommand::Promote { campaign } => send_command(store, clock, campaign, CampaignCommand::Promote).await,
@@ -251,7 +242,7 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
             };
             let name = net.name.clone();
             store.run(now, AddNet { net }).await?;
-            let known = read(store, move |c| Box::pin(async move { Nets::on(c).name_of(Some(hash)).await })).await?;
+            let known = store.read(query!(|c| Nets::on(c).name_of(Some(hash)).await)).await?;
             if known != name {
                 warn(&format!("the net is here already, as `{known}`; its name stays"));
             }
@@ -282,7 +273,7 @@ async fn worker(store: &Database, clock: &Clock, command: WorkerCommand) -> Resu
     let now = clock.now();
     let (worker, message) = match command {
         WorkerCommand::List => {
-            let workers = read(store, |mut c| Box::pin(async move { reports::people::workers(&mut c, None).await }));
+            let workers = store.read(query!(|c| reports::people::workers(&mut c, None).await));
             return Ok(json!(workers.await?));
         }
         WorkerCommand::Trust { worker, revoke } => {

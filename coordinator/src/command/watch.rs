@@ -12,8 +12,8 @@ use coordinator_core::{
     clock::{Clock, SECOND, Time},
     gate::Verdict,
     model::CampaignKey,
-    reports,
-    store::{Database, Store as _},
+    query, reports,
+    store::Database,
 };
 use serde_json::Value;
 use stats::{Decision, EloEstimate, Rounded};
@@ -39,10 +39,7 @@ pub(super) async fn run(store: &Database, clock: &Clock, arguments: &Arguments) 
     let mut printer = ProgressPrinter::default();
     loop {
         let name = CampaignKey::from(arguments.name.clone());
-        let report = store.read(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move { Ok(reports::campaign(&mut connection, &name).await?.1) })
-        });
+        let report = store.read(query!(|connection| Ok(reports::campaign(&mut connection, &name).await?.1)));
         let report = report.await?;
         printer.print(clock.now(), &report, i64::from(arguments.every) * SECOND);
         if arguments.until_promotions.is_some_and(|wanted| number(&report, "/promotions") >= wanted) {

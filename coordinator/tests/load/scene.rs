@@ -12,8 +12,8 @@ use coordinator_core::{
     clock::Clock,
     model::{AccountState, Standing},
     ops::{accounts::CreateAccount, tokens::CreateToken, workers::RegisterWorker},
-    people,
-    store::{Database, Operation, Store as _, StoreError, Tx},
+    people, query,
+    store::{Database, Operation, StoreError, Tx},
 };
 use protocol::api::work::{Machine, Role};
 use tempfile::TempDir;
@@ -152,13 +152,11 @@ impl Scene {
     /// Reads the state of the database.
     async fn kept(&self) -> Kept {
         let store = Database::open(&self.database, None).await.unwrap();
-        let shards = store.read(|mut c| {
-            Box::pin(async move {
-                let query = "SELECT leases.token, shards.hash FROM shards JOIN leases ON leases.id = shards.lease";
-                let rows: Vec<(String, String)> = sqlx::query_as(query).fetch_all(c.raw()).await?;
-                Ok(rows)
-            })
-        });
+        let shards = store.read(query!(|c| {
+            let query = "SELECT leases.token, shards.hash FROM shards JOIN leases ON leases.id = shards.lease";
+            let rows: Vec<(String, String)> = sqlx::query_as(query).fetch_all(c.raw()).await?;
+            Ok(rows)
+        }));
         let shards = shards.await.unwrap();
         let waiting = number(&store, "SELECT COUNT(*) FROM shards WHERE state = 'received'").await;
         let twice = "SELECT COUNT(*) FROM segments AS a JOIN segments AS b ON a.job = b.job AND a.first < b.first
@@ -185,8 +183,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 async fn number(store: &Database, query: &'static str) -> i64 {
-    let found =
-        store.read(move |mut c| Box::pin(async move { Ok(sqlx::query_scalar(query).fetch_one(c.raw()).await?) }));
+    let found = store.read(query!(|c| Ok(sqlx::query_scalar(query).fetch_one(c.raw()).await?)));
     found.await.unwrap()
 }
 

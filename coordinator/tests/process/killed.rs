@@ -13,10 +13,7 @@ use std::{
     time::Duration,
 };
 
-use coordinator_core::{
-    objects::Kind,
-    store::{Database, Store as _},
-};
+use coordinator_core::{objects::Kind, query, store::Database};
 use dataset::Digest;
 use protocol::api::{
     SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
@@ -152,14 +149,12 @@ pub(crate) async fn end(
 async fn assert_all_there(place: &Place, acknowledged: &BTreeMap<u64, (u64, Digest)>) {
     let store = Database::open(&place.database, None).await.unwrap();
     let objects = place.objects();
-    let held = store.read(|mut c| {
-        Box::pin(async move {
-            let query = "SELECT segments.first, segments.games, shards.hash FROM segments
+    let held = store.read(query!(|c| {
+        let query = "SELECT segments.first, segments.games, shards.hash FROM segments
                          JOIN shards ON shards.id = segments.shard WHERE segments.state = 'held' ORDER BY 1";
-            let rows: Vec<(i64, i64, String)> = sqlx::query_as(query).fetch_all(c.raw()).await?;
-            Ok(rows)
-        })
-    });
+        let rows: Vec<(i64, i64, String)> = sqlx::query_as(query).fetch_all(c.raw()).await?;
+        Ok(rows)
+    }));
     let held = held.await.unwrap();
     let mut end = 0;
     let mut there = BTreeMap::new();

@@ -10,10 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use coordinator_core::{
-    file_lock::FileLock,
-    store::{Database, Store as _},
-};
+use coordinator_core::{file_lock::FileLock, query, store::Database};
 use protocol::api::{
     SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
     work::{Answer, Ask, Lease, Work, Worker},
@@ -33,8 +30,7 @@ const CHANGES: [(&str, &str); 3] = [
 ];
 
 async fn one(store: &Database, query: &'static str) -> i64 {
-    let found =
-        store.read(move |mut c| Box::pin(async move { Ok(sqlx::query_scalar(query).fetch_one(c.raw()).await?) }));
+    let found = store.read(query!(|c| Ok(sqlx::query_scalar(query).fetch_one(c.raw()).await?)));
     found.await.unwrap()
 }
 

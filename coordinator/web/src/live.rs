@@ -17,6 +17,7 @@ use coordinator_core::{
     clock::Time,
     model::JobId,
     ops::live::{Scene, marked},
+    query,
     service::Service,
     store::StoreError,
 };
@@ -71,7 +72,7 @@ impl Snapshot {
 
 /// The current snapshot, after a look at the database.
 pub(crate) async fn snapshot(service: &Service, boards: &Boards) -> Result<Snapshot, StoreError> {
-    let marked = service.read(|mut connection| Box::pin(async move { marked(&mut connection).await })).await?;
+    let marked = service.read(query!(|connection| marked(&mut connection).await)).await?;
     boards.select(marked);
     Ok(boards.snapshot.borrow().clone())
 }

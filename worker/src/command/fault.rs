@@ -23,6 +23,15 @@ pub(super) fn passing(error: impl Into<Error>) -> Error {
     PassingFault(error.into()).into()
 }
 
+/// Returns whether only the owner can mend an error of a path: it is not their file or folder.
+pub(super) fn is_misplaced(error: &Error) -> bool {
+    use io::ErrorKind::{AlreadyExists, InvalidData, IsADirectory, NotADirectory, PermissionDenied};
+    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+    kind.is_some_and(|kind| {
+        matches!(kind, AlreadyExists | InvalidData | IsADirectory | NotADirectory | PermissionDenied)
+    })
+}
+
 /// Prints an error. A stopped terminal is not waited for.
 pub(super) fn print_error(text: String) {
     supervised::run_within(PRINT_TIMEOUT, "error", move || drop(writeln!(io::stderr(), "{text}")));

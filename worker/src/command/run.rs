@@ -15,7 +15,7 @@ use protocol::api::{problem::Code, work::Machine};
 
 use super::{
     configure,
-    fault::{passing, print_error},
+    fault::{PassingFault, is_misplaced, passing, print_error},
 };
 use crate::{
     control::{Control, install_signal_handlers},
@@ -73,7 +73,7 @@ impl Arguments {
             }
         }
         let (ready, tested) = match self.prepare(folder, out) {
-            Err(error) if is_on_trial && !error.is::<MissingSetting>() => {
+            Err(error) if is_on_trial && !error.is::<MissingSetting>() && !error.is::<PassingFault>() => {
                 return fail_trial(&root, &program, &error);
             }
             Err(error) => {
@@ -110,7 +110,7 @@ impl Arguments {
         let folder = match folder {
             Some(folder) => folder,
             None => Folder::lock(&settings.state)
-                .map_err(|error| if Folder::is_misplaced(&error) { error } else { passing(error) })?,
+                .map_err(|error| if is_misplaced(&error) { error } else { passing(error) })?,
         };
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let (server, token) = settings.access()?;
@@ -136,7 +136,10 @@ impl Arguments {
 
     fn settings(&self, out: &mut impl Write) -> Result<Settings> {
         let complete = || {
-            let settings = Settings::new(&self.flags)?;
+            // The disk may fail to read the file.
+            let may_pass = |error: &anyhow::Error| error.is::<io::Error>() && !is_misplaced(error);
+            let settings =
+                Settings::new(&self.flags).map_err(|error| if may_pass(&error) { passing(error) } else { error })?;
             settings.access()?;
             anyhow::Ok(settings)
         };

@@ -11,6 +11,7 @@ use stats::{EloEstimate, Outlook};
 use crate::{
     matches::Standing,
     model::{JobId, Playing},
+    query,
     service::Service,
     store::{Jobs, Leases, StoreError, reports::matches as rows},
 };
@@ -56,28 +57,25 @@ pub struct Match {
 pub async fn details(service: &Service, memory: &Memory, job: JobId) -> Result<Match, StoreError> {
     let played = memory.read(service, job).await?;
     service
-        .report(move |mut connection| {
-            let played = played.clone();
-            Box::pin(async move {
-                let c = &mut connection;
-                let line = rows::get(c, job).await?;
-                let found = Jobs::on(c.reborrow()).get_match(job).await?;
-                let shown = workers::notable(&played.workers);
-                Ok(Match {
-                    outlook: played.outlook.filter(|_| line.closed.is_none()),
-                    line,
-                    standing: played.standing.clone(),
-                    hypotheses: (found.gate.elo0, found.gate.elo1),
-                    playing: Leases::on(c.reborrow()).playing(Some(job)).await?,
-                    most_pairs: i64::from(found.gate.most_pairs),
-                    elo: played.elo,
-                    curve: played.curve.clone(),
-                    workers: workers::named(c, &shown).await?,
-                    worker_count: played.workers.len(),
-                    header: found.header,
-                })
+        .report(query!(|connection| {
+            let c = &mut connection;
+            let line = rows::get(c, job).await?;
+            let found = Jobs::on(c.reborrow()).get_match(job).await?;
+            let shown = workers::notable(&played.workers);
+            Ok(Match {
+                outlook: played.outlook.filter(|_| line.closed.is_none()),
+                line,
+                standing: played.standing.clone(),
+                hypotheses: (found.gate.elo0, found.gate.elo1),
+                playing: Leases::on(c.reborrow()).playing(Some(job)).await?,
+                most_pairs: i64::from(found.gate.most_pairs),
+                elo: played.elo,
+                curve: played.curve.clone(),
+                workers: workers::named(c, &shown).await?,
+                worker_count: played.workers.len(),
+                header: found.header,
             })
-        })
+        }))
         .await
 }
 
@@ -94,10 +92,5 @@ pub async fn all_workers(
 ) -> Result<Vec<Worker>, StoreError> {
     let played = memory.read(service, job).await?;
     let part = workers::page(&played.workers, page);
-    service
-        .report(move |mut connection| {
-            let part = part.clone();
-            Box::pin(async move { workers::named(&mut connection, &part).await })
-        })
-        .await
+    service.report(query!(|connection| workers::named(&mut connection, &part).await)).await
 }

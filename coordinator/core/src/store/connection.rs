@@ -1,4 +1,4 @@
-//! A connection within a transaction, and the trait of what runs operations on one.
+//! A connection within a transaction.
 
 use futures_util::future::BoxFuture;
 use sqlx::{AnyConnection, AssertSqlSafe};
@@ -77,17 +77,17 @@ impl<'t> Connection<'t> {
     }
 }
 
-/// Access to the database.
-pub trait Store: Clone + Send + Sync + 'static {
-    /// Runs an operation as one transaction that may write. On `Ok` its writes are durable.
-    fn write<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static;
+/// A function that only reads, with its arguments: see [`query!`](crate::query).
+pub trait Query<T>: for<'c> FnOnce(Connection<'c>) -> Running<'c, T> + Send {}
 
-    /// Runs an operation that only reads, on a snapshot.
-    fn read<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static;
+impl<T, F: for<'c> FnOnce(Connection<'c>) -> Running<'c, T> + Send> Query<T> for F {}
+
+/// A [`Query`](crate::store::Query) of an expression, which may await.
+#[macro_export]
+macro_rules! query {
+    (|$connection:ident| $found:expr) => {
+        move |#[allow(unused_mut, reason = "not every query borrows it")] mut $connection| {
+            ::std::boxed::Box::pin(async move { $found })
+        }
+    };
 }

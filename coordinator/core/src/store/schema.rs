@@ -6,7 +6,8 @@
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::{
-    connection::{Dialect, Store},
+    Database,
+    connection::Dialect,
     error::{OpenError, StoreError},
 };
 
@@ -41,7 +42,7 @@ pub(super) const COUNTERS: i64 = 6;
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Migrates the tables to this version.
-pub(super) async fn migrate(store: &impl Store) -> Result<(), OpenError> {
+pub(super) async fn migrate(store: &Database) -> Result<(), OpenError> {
     let found = store
         .write(|mut connection| {
             Box::pin(async move {

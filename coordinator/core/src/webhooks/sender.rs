@@ -9,7 +9,8 @@ use sha2::Sha256;
 use crate::{
     clock::{Clock, Time},
     ops::webhooks::{ClaimDeliveries, RecordAttempt, origin},
-    store::{Database, Due, Store as _, StoreError, Webhooks},
+    query,
+    store::{Database, Due, StoreError, Webhooks},
 };
 
 /// Interval between checks for due deliveries.
@@ -80,7 +81,7 @@ pub fn signature(secret: &str, seconds: i64, body: &str) -> String {
 /// Posts all due deliveries once. Returns their number and how many got a 2xx response.
 pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Result<(usize, usize), StoreError> {
     let now = clock.now();
-    let any = store.read(move |connection| Box::pin(async move { Webhooks::on(connection).is_any_due(now).await }));
+    let any = store.read(query!(|connection| Webhooks::on(connection).is_any_due(now).await));
     // A write waits for the disk, and mostly nothing is due.
     if !any.await? {
         return Ok((0, 0));

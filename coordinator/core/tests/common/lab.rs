@@ -23,10 +23,10 @@ use coordinator_core::{
         validation::{AcceptShard, ClaimShards, RejectShard},
         workers::RegisterWorker,
     },
-    people,
+    people, query,
     rules::{granting::Policy, trainings::Uploaded},
     store::{
-        Database, Operation, Store as _, StoreError, Workers,
+        Database, Operation, StoreError, Workers,
         counting::{self, Tally},
     },
 };
@@ -115,7 +115,7 @@ pub struct Lab {
 macro_rules! op {
     ($lab:ident . $how:ident, [$($name:ident),*], |$c:ident| $body:expr) => {{
         $(let $name = $name.clone();)*
-        coordinator_core::store::Store::$how(&$lab.store, move |#[allow(unused_mut, reason = "a repository takes it")] mut $c| {
+        coordinator_core::store::Database::$how(&$lab.store, move |#[allow(unused_mut, reason = "a repository takes it")] mut $c| {
             $(let $name = $name.clone();)*
             Box::pin(async move { $body.await })
         }).await
@@ -217,10 +217,8 @@ impl Lab {
         T: for<'r> sqlx::FromRow<'r, sqlx::any::AnyRow> + Send + Unpin + 'static,
     {
         let query = query.to_owned();
-        let rows = self.store.read(move |mut c| {
-            let query = query.clone();
-            Box::pin(async move { Ok(sqlx::query_as(sqlx::AssertSqlSafe(query)).fetch_all(c.raw()).await?) })
-        });
+        let rows =
+            self.store.read(query!(|c| Ok(sqlx::query_as(sqlx::AssertSqlSafe(query)).fetch_all(c.raw()).await?)));
         rows.await.expect("it can be read")
     }
 
@@ -328,8 +326,7 @@ impl Lab {
             return policy.clone();
         }
         let now = self.now();
-        let fleet =
-            self.store.read(move |c| Box::pin(async move { Workers::on(c).fleet(now, SIGNATURE as i64).await }));
+        let fleet = self.store.read(query!(|c| Workers::on(c).fleet(now, SIGNATURE as i64).await));
         let fleet = Fleet { active: None, ..fleet.await.expect("they can be counted") };
         Policy { fleet, ..Policy::default() }
     }

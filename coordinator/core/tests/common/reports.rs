@@ -3,6 +3,7 @@
 use coordinator_core::{
     games,
     model::{AccountId, CampaignId, CampaignKey, JobId, WorkerId},
+    query,
     reports::{self, campaign, data, health, log, marks, matches, net, overview, people},
     store::reports::{games as rows, matches as lines},
 };
@@ -14,12 +15,10 @@ use super::lab::Lab;
 macro_rules! report {
     ($lab:expr, |$c:ident| $report:expr) => {
         $lab.store
-            .report(move |mut connection| {
-                Box::pin(async move {
-                    let $c = &mut connection;
-                    $report.await.map(drop)
-                })
-            })
+            .report(query!(|connection| {
+                let $c = &mut connection;
+                $report.await.map(drop)
+            }))
             .await
             .expect("it can be read")
     };

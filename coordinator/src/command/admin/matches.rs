@@ -6,13 +6,12 @@ use coordinator_core::{
     matches,
     model::JobKind,
     ops::matches::CreateMatch,
+    query,
     store::{Database, Nets},
 };
 use protocol::campaign::Gate;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
-
-use super::transaction::read;
 
 #[derive(clap::Args)]
 pub(in crate::command) struct Arguments {
@@ -60,7 +59,7 @@ pub(super) async fn create(store: &Database, clock: &Clock, arguments: Arguments
     let header = gate.header(arguments.rules, protocol::BENCH_SIGNATURE, arguments.a, arguments.b, arguments.seed);
     let kind = if arguments.fixed { JobKind::Rating } else { JobKind::Match };
     for net in [header.net, header.opponent.as_ref().and_then(|opponent| opponent.net)].into_iter().flatten() {
-        read(store, move |c| Box::pin(async move { Nets::on(c).must_exist(net).await })).await?;
+        store.read(query!(|c| Nets::on(c).must_exist(net).await)).await?;
     }
     Ok(json!({ "job": store.run(clock.now(), CreateMatch { kind, header, gate }).await? }))
 }

@@ -2,10 +2,8 @@
 
 use anyhow::Result;
 use clap::Subcommand;
-use coordinator_core::{clock::Clock, model::CampaignKey, ops::matches::BeginRatings, ratings, store::Database};
+use coordinator_core::{clock::Clock, model::CampaignKey, ops::matches::BeginRatings, query, ratings, store::Database};
 use serde_json::{Value, json};
-
-use super::transaction::read;
 
 #[derive(Subcommand)]
 pub(in crate::command) enum Command {
@@ -36,10 +34,7 @@ pub(super) async fn run(store: &Database, clock: &Clock, command: Command) -> Re
         }
         Command::Show { campaign } => {
             let campaign = CampaignKey::from(campaign);
-            let history = read(store, move |mut c| {
-                let campaign = campaign.clone();
-                Box::pin(async move { ratings::history(&mut c, &campaign).await })
-            });
+            let history = store.read(query!(|c| ratings::history(&mut c, &campaign).await));
             Ok(history.await?)
         }
     }

@@ -7,11 +7,10 @@ use coordinator_core::{
     model::WebhookId,
     ops::webhooks::{AddWebhook, DEFAULT_KINDS, RemoveWebhook},
     people::secret,
+    query,
     store::{Database, Webhooks},
 };
 use serde_json::{Value, json};
-
-use super::transaction::read;
 
 #[derive(Subcommand)]
 pub(in crate::command) enum Command {
@@ -40,7 +39,7 @@ pub(super) async fn run(store: &Database, clock: &Clock, command: Command) -> Re
             let webhook = store.run(now, AddWebhook { address, kinds, secret: secret.clone() }).await?;
             Ok(json!({ "webhook": webhook, "secret": secret }))
         }
-        Command::List => Ok(read(store, |c| Box::pin(async move { Webhooks::on(c).list().await })).await?),
+        Command::List => Ok(store.read(query!(|c| Webhooks::on(c).list().await)).await?),
         Command::Remove { webhook } => {
             store.run(now, RemoveWebhook { webhook: WebhookId(webhook) }).await?;
             Ok(json!(format!("webhook {webhook} is removed")))

@@ -20,7 +20,7 @@ use coordinator_core::{
         workers::{BlockWorker, TrustWorker},
     },
     people::{new_token, secret},
-    ratings,
+    query, ratings,
     reports::{self, log, net, people},
     timed,
 };
@@ -61,12 +61,10 @@ pub(super) fn routes() -> Router<App> {
 /// Runs a read and responds with its JSON.
 macro_rules! read {
     ($app:expr, |$connection:ident| $report:expr) => {
-        $app.report(move |mut connection| {
-            Box::pin(async move {
-                let $connection = &mut connection;
-                $report.await
-            })
-        })
+        $app.report(query!(|connection| {
+            let $connection = &mut connection;
+            $report.await
+        }))
         .await
         .map(|report| Json(json!(report)))
         .map_err(ApiError::from)
@@ -113,20 +111,13 @@ async fn tokens(State(app): State<App>, caller: Authenticated) -> ApiResult<Json
 }
 
 async fn match_standing(State(app): State<App>, Path(job): Path<JobId>) -> ApiResult<Json<Value>> {
-    let standing = app
-        .report(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await }))
-        .await?;
+    let standing = app.report(query!(|connection| matches::standing(&mut connection, job).await)).await?;
     Ok(Json(json!(standing)))
 }
 
 async fn campaign(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Response> {
     let name = CampaignKey::from(name);
-    let (changed, report) = app
-        .report(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move { reports::campaign(&mut connection, &name).await })
-        })
-        .await?;
+    let (changed, report) = app.report(query!(|connection| reports::campaign(&mut connection, &name).await)).await?;
     let mut response = Json(report).into_response();
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{changed}\"")) {
         response.headers_mut().insert(header::ETAG, tag);
@@ -210,12 +201,7 @@ async fn begin_timed(
 
 async fn strength(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
     let name = CampaignKey::from(name);
-    let history = app
-        .report(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move { ratings::history(&mut connection, &name).await })
-        })
-        .await?;
+    let history = app.report(query!(|connection| ratings::history(&mut connection, &name).await)).await?;
     Ok(Json(history))
 }
 

@@ -9,6 +9,7 @@ use axum::{
 };
 use coordinator_core::{
     model::{AccountId, CampaignKey, JobId, RulingId, Setting},
+    query,
     reports::{campaign, data, matches, net, overview, people, sprt},
     store::{Rulings, StoreError},
 };
@@ -47,12 +48,10 @@ pub(super) fn routes() -> Router<App> {
 /// Runs a read and responds with its JSON.
 macro_rules! read {
     ($app:expr, |$connection:ident| $report:expr) => {{
-        let report = $app.report(move |mut connection| {
-            Box::pin(async move {
-                let $connection = &mut connection;
-                $report.await
-            })
-        });
+        let report = $app.report(query!(|connection| {
+            let $connection = &mut connection;
+            $report.await
+        }));
         Ok(Json(json!(report.await?)))
     }};
 }
@@ -64,16 +63,13 @@ async fn overview_report(State(app): State<App>) -> ApiResult<Json<Value>> {
 
 async fn campaign_progress(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
     let name = CampaignKey::from(name);
-    let report = app.report(move |mut connection| {
-        let name = name.clone();
-        Box::pin(async move { campaign::progress(&mut connection, &name).await })
-    });
+    let report = app.report(query!(|connection| campaign::progress(&mut connection, &name).await));
     Ok(Json(json!(report.await?)))
 }
 
 /// The certificate of a ruling, for anyone to verify.
 async fn ruling(State(app): State<App>, Path(ruling): Path<RulingId>) -> ApiResult<Response> {
-    let found = app.read(move |connection| Box::pin(async move { Rulings::on(connection).certificate(ruling).await }));
+    let found = app.read(query!(|connection| Rulings::on(connection).certificate(ruling).await));
     let none = || ApiError::new(Code::NotFound, format!("there is no ruling {ruling}"));
     let certificate = found.await?.ok_or_else(none)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], certificate).into_response())
@@ -105,10 +101,7 @@ async fn match_openings(
 }
 
 async fn net_card(State(app): State<App>, Path(hash): Path<String>) -> ApiResult<Json<Value>> {
-    let report = app.report(move |mut connection| {
-        let hash = hash.clone();
-        Box::pin(async move { net::card(&mut connection, &hash).await })
-    });
+    let report = app.report(query!(|connection| net::card(&mut connection, &hash).await));
     Ok(Json(json!(report.await?)))
 }
 
@@ -138,10 +131,7 @@ async fn machines(State(app): State<App>, caller: Authenticated, Query(page): Qu
 }
 
 async fn person(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
-    let report = app.report(move |mut connection| {
-        let name = name.clone();
-        Box::pin(async move { people::person(&mut connection, &name).await })
-    });
+    let report = app.report(query!(|connection| people::person(&mut connection, &name).await));
     Ok(Json(json!(report.await?.2)))
 }
 
@@ -154,18 +144,15 @@ async fn person_own(
 ) -> ApiResult<Json<Value>> {
     let now = app.clock.now();
     let (viewer, is_maintainer) = (caller.0.account, caller.0.role >= Role::Maintainer);
-    let report = app.report(move |mut connection| {
-        let name = name.clone();
-        Box::pin(async move {
-            let c = &mut connection;
-            let (account, state, _) = people::person(c, &name).await?;
-            if account != viewer && !is_maintainer {
-                return Err(StoreError::rejected(Code::Forbidden, "only this person and maintainers see this"));
-            }
-            let days = people::days(c, account, now).await?;
-            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account), page.page).await? }))
-        })
-    });
+    let report = app.report(query!(|connection| {
+        let c = &mut connection;
+        let (account, state, _) = people::person(c, &name).await?;
+        if account != viewer && !is_maintainer {
+            return Err(StoreError::rejected(Code::Forbidden, "only this person and maintainers see this"));
+        }
+        let days = people::days(c, account, now).await?;
+        Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account), page.page).await? }))
+    }));
     Ok(Json(report.await?))
 }
 

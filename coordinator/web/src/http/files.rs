@@ -14,6 +14,7 @@ use coordinator_core::{
     games,
     model::Refusal,
     objects::{GetRange, Kind},
+    query,
     store::Nets,
 };
 use dataset::Digest;
@@ -73,8 +74,7 @@ pub(super) async fn manifest(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let digest = parse(&hash)?;
-    let text =
-        app.read(move |connection| Box::pin(async move { Nets::on(connection).training_manifest(digest).await }));
+    let text = app.read(query!(|connection| Nets::on(connection).training_manifest(digest).await));
     manifest_text(digest, text.await?, &headers)
 }
 
@@ -84,7 +84,7 @@ pub(super) async fn net_manifest(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let digest = parse(&hash)?;
-    let text = app.read(move |connection| Box::pin(async move { Nets::on(connection).manifest(digest).await }));
+    let text = app.read(query!(|connection| Nets::on(connection).manifest(digest).await));
     manifest_text(digest, text.await?, &headers)
 }
 

@@ -13,6 +13,7 @@ use coordinator_core::{
         judge::{JudgeQuery, judge_games},
     },
     model::JobId,
+    query,
 };
 use protocol::api::problem::Code;
 use serde::Deserialize;
@@ -35,11 +36,8 @@ pub(super) struct OfJob {
 
 pub(super) async fn shards(State(app): State<App>, Query(of): Query<OfJob>, reader: Reader) -> ApiResult<Json<Value>> {
     let trainer = reader.is_trainer();
-    let shards = app
-        .report(move |mut connection| {
-            Box::pin(async move { games::shards(&mut connection, trainer, of.job, of.before).await })
-        })
-        .await?;
+    let shards =
+        app.report(query!(|connection| games::shards(&mut connection, trainer, of.job, of.before).await)).await?;
     Ok(Json(shards.iter().map(games::ListedShard::json).collect()))
 }
 

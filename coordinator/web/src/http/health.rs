@@ -9,7 +9,7 @@ use axum::{
 };
 use coordinator_core::{
     clock::SECOND,
-    pulse,
+    pulse, query,
     reports::health::{self, Uploads},
 };
 
@@ -29,7 +29,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     if *app.stopping.borrow() {
         wrong.push("the coordinator is stopping".to_owned());
     }
-    let database = app.read(|mut connection| Box::pin(async move { health::answers(&mut connection).await })).await;
+    let database = app.read(query!(|connection| health::answers(&mut connection).await)).await;
     if let Err(error) = database {
         tracing::error!(%error, "the database does not answer");
         wrong.push("the database does not answer".to_owned());
@@ -55,8 +55,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
 
 pub(super) async fn metrics(State(app): State<App>) -> Response {
     let now = app.clock.now();
-    let counts =
-        app.report(move |mut connection| Box::pin(async move { health::counts(&mut connection, now).await })).await;
+    let counts = app.report(query!(|connection| health::counts(&mut connection, now).await)).await;
     let mut text = String::new();
     if let Ok(counts) = counts {
         let _ = writeln!(text, "chuhe_shards_waiting {}", counts.shards_waiting);

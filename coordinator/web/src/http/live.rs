@@ -22,6 +22,7 @@ use axum::{
 };
 use coordinator_core::{
     clock::SECOND,
+    query,
     reports::marks::{self, Marks},
     store::StoreError,
 };
@@ -45,7 +46,7 @@ const MIN_GAMES_INTERVAL_MS: i64 = 5 * SECOND;
 
 /// The current marks.
 pub(crate) async fn marks(app: &App) -> Result<Marks, StoreError> {
-    app.read(|mut connection| Box::pin(async move { marks::marks(&mut connection).await })).await
+    app.read(query!(|connection| marks::marks(&mut connection).await)).await
 }
 
 /// Polls the database for changes since `known`, while there are listeners.

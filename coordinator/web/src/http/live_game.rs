@@ -14,6 +14,7 @@ use axum::{
 use coordinator_core::{
     model::{JobId, LeaseToken},
     ops::live::{UnwatchMatch, WatchMatch, scene},
+    query,
     store::StoreError,
 };
 use futures_util::stream;
@@ -72,12 +73,7 @@ pub(super) async fn show(
     Body(live): Body<Live>,
 ) -> ApiResult<StatusCode> {
     let (account, lease) = (caller.0.account, LeaseToken(lease));
-    let scene = app
-        .read(move |mut connection| {
-            let lease = lease.clone();
-            Box::pin(async move { scene(&mut connection, account, &lease).await })
-        })
-        .await?;
+    let scene = app.read(query!(|connection| scene(&mut connection, account, &lease).await)).await?;
     match app.live.show(app.clock.now(), &scene, &live) {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(StoreError::Rejected(refusal)) if refusal.code() == Code::TooMany => Err(ApiError(refusal, Some(1))),

@@ -13,6 +13,7 @@ use coordinator_core::{
     objects::Kind,
     ops::trainings::{AbandonTraining, ClaimTraining, CompleteTraining, RecordTrainingFile, RenewTraining},
     people::{hash_of, secret},
+    query,
     rules::{nets::architecture_line, trainings::Uploaded},
     store::{StoreError, Trainings},
 };
@@ -113,10 +114,7 @@ pub(super) async fn curves(
 /// The training of a token.
 async fn find(app: &App, token: &str) -> ApiResult<Training> {
     let hash = hash_of(token);
-    let found = app.read(move |connection| {
-        let hash = hash.clone();
-        Box::pin(async move { Trainings::on(connection).by_token(hash).await })
-    });
+    let found = app.read(query!(|connection| Trainings::on(connection).by_token(hash).await));
     Ok(found.await?)
 }
 

@@ -19,6 +19,7 @@ use coordinator_core::{
         workers::{RegisterWorker, ReportFailure},
     },
     people::new_token,
+    query,
     rules::granting,
     store::{Accounts, Shards},
     validator::random,
@@ -61,14 +62,12 @@ pub(super) async fn server(State(app): State<App>) -> ApiResult<Json<Server>> {
 pub(super) async fn me(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Me>> {
     let (account, today) = (caller.0.account, app.clock.now().day());
     let (today, total, rank) = app
-        .read(move |connection| {
-            Box::pin(async move {
-                let mut accounts = Accounts::on(connection);
-                let today = accounts.contribution(account, today).await?;
-                let total = accounts.contribution(account, i64::MIN).await?;
-                Ok((today, total, accounts.rank(account).await?))
-            })
-        })
+        .read(query!(|connection| {
+            let mut accounts = Accounts::on(connection);
+            let today = accounts.contribution(account, today).await?;
+            let total = accounts.contribution(account, i64::MIN).await?;
+            Ok((today, total, accounts.rank(account).await?))
+        }))
         .await?;
     let page = format!("/people/{}", caller.0.name);
     Ok(Json(Me { account: caller.0.name, role: caller.0.role, today, total, rank, page }))
@@ -185,12 +184,7 @@ pub(super) async fn receive(
     require_type(&headers, SHARD_TYPE)?;
     let (account, lease) = (caller.0.account, LeaseToken(lease));
     let token = lease.clone();
-    let expected = app
-        .read(move |connection| {
-            let token = token.clone();
-            Box::pin(async move { expectation(connection, account, &token, first).await })
-        })
-        .await?;
+    let expected = app.read(query!(|connection| expectation(connection, account, &token, first).await)).await?;
     require_room(&app, account, &headers).await?;
     let left = match remaining_quota(&app, account).await {
         // Idempotent retry: the response to the upload that filled the quota was lost.
@@ -231,8 +225,7 @@ pub(super) async fn receive(
 
 /// Refuses an upload of an account that fills the backlog of validation, unless it is a repetition.
 async fn require_room(app: &App, account: AccountId, headers: &HeaderMap) -> ApiResult<()> {
-    let uploads =
-        app.read(move |connection| Box::pin(async move { Shards::on(connection).waiting_of(account).await })).await?;
+    let uploads = app.read(query!(|connection| Shards::on(connection).waiting_of(account).await)).await?;
     if granting::may_upload(app.settings.most_waiting, uploads) || was_received(app, headers).await? {
         return Ok(());
     }
@@ -259,15 +252,13 @@ async fn was_received(app: &App, headers: &HeaderMap) -> ApiResult<bool> {
 
 /// Whether such a shard was received before, for any lease.
 async fn is_known(app: &App, hash: Digest) -> ApiResult<bool> {
-    Ok(app.read(move |connection| Box::pin(async move { Shards::on(connection).is_known(hash).await })).await?)
+    Ok(app.read(query!(|connection| Shards::on(connection).is_known(hash).await)).await?)
 }
 
 /// Bytes left of an account's quota; none without a quota. A full quota is an error.
 async fn remaining_quota(app: &App, account: AccountId) -> ApiResult<Option<u64>> {
     let Some(quota) = app.settings.quota_bytes else { return Ok(None) };
-    let used = app
-        .read(move |connection| Box::pin(async move { Accounts::on(connection).stored_bytes(account).await }))
-        .await?;
+    let used = app.read(query!(|connection| Accounts::on(connection).stored_bytes(account).await)).await?;
     match quota.saturating_sub(used) {
         0 => Err(beyond_quota(app, 0)),
         left => Ok(Some(left)),

@@ -17,7 +17,7 @@ use coordinator_core::{
         settings::ChangeSetting,
         workers::{BlockWorker, TrustWorker},
     },
-    people,
+    people, query,
     reports::{
         log::{self, LoggedEvent},
         people::{self as facts, Account, Audits},
@@ -66,9 +66,7 @@ async fn users(State(app): State<App>, visitor: Visitor, Query(part): Query<Part
 async fn users_page(app: &App, visitor: &Visitor, part: Part, notice: Option<String>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let number = i64::from(part.page);
-    let users = app
-        .report(move |mut connection| Box::pin(async move { facts::accounts(&mut connection, number).await }))
-        .await?;
+    let users = app.report(query!(|connection| facts::accounts(&mut connection, number).await)).await?;
     let page =
         visitor.page("admin", visitor.language.words().data_and_admin.users, "/api/v1/accounts").with_notice(notice);
     let parts = Parts::around(part, users.len());
@@ -173,8 +171,7 @@ struct AuditsPage {
 async fn audits(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let number = i64::from(part.page);
-    let audits =
-        app.report(move |mut connection| Box::pin(async move { facts::audits(&mut connection, number).await })).await?;
+    let audits = app.report(query!(|connection| facts::audits(&mut connection, number).await)).await?;
     let page =
         visitor.page("admin", visitor.language.words().data_and_admin.audits, format!("/api/v1/audits?page={number}"));
     let parts = Parts::around(part, audits.open.len());
@@ -198,8 +195,7 @@ struct Older {
 async fn events(State(app): State<App>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let before = older.before.unwrap_or(i64::MAX);
-    let events =
-        app.report(move |mut connection| Box::pin(async move { log::before(&mut connection, before).await })).await?;
+    let events = app.report(query!(|connection| log::before(&mut connection, before).await)).await?;
     let json = older.before.map_or("/api/v1/events".to_owned(), |before| format!("/api/v1/events?before={before}"));
     let older = events.last().filter(|_| events.len() == 100).map(|event| event.event);
     let page = visitor.page("admin", visitor.language.words().data_and_admin.events, json);

@@ -11,6 +11,7 @@ use axum::{
 use coordinator_core::{
     model::{CampaignCommand, CampaignKey, CampaignState, CampaignStep, PromotionKind, Refusal},
     ops::campaigns::{CommandCampaign, CreateCampaign, EditCampaign, RollBackCampaign},
+    query,
     reports::{
         campaign::{self, Progress},
         overview::{self, Running},
@@ -51,8 +52,7 @@ struct ListPage {
 }
 
 async fn list(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
-    let campaigns =
-        app.report(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
+    let campaigns = app.report(query!(|connection| overview::running(&mut connection, true).await)).await?;
     let page = visitor.page("campaigns", visitor.language.words().main.campaigns, "/api/v1/campaigns");
     show(&ListPage { page, campaigns })
 }
@@ -115,10 +115,7 @@ fn is_over(progress: &Progress) -> bool {
 fn find(name: &str, app: &App) -> impl Future<Output = ApiResult<Progress>> + Send {
     let (name, app) = (CampaignKey::from(name.to_owned()), app.clone());
     async move {
-        let found = app.report(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move { campaign::progress(&mut connection, &name).await })
-        });
+        let found = app.report(query!(|connection| campaign::progress(&mut connection, &name).await));
         Ok(found.await?)
     }
 }

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
+use coordinator_core::query;
 use coordinator_core::reports::data::{self, Class, Data, Label};
 
 use super::{
@@ -66,9 +67,7 @@ fn pieces(language: Language, title: &str, classes: &[Class]) -> String {
 
 async fn data_page(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let (now, number) = (app.clock.now(), i64::from(part.page));
-    let data = app
-        .report(move |mut connection| Box::pin(async move { data::data(&mut connection, now, number).await }))
-        .await?;
+    let data = app.report(query!(|connection| data::data(&mut connection, now, number).await)).await?;
     let page = visitor.page("data", visitor.language.words().main.data, format!("/api/v1/data?page={number}"));
     let (words, language) = (&page.t.data_and_admin, visitor.language);
     let bars = |labels: &[Label]| -> Vec<Bar> {

@@ -5,7 +5,7 @@ use axum::{Router, extract::State, response::Response, routing::get};
 use coordinator_core::{
     games::{self, Kept, ListedShard, PAGE},
     model::{JobId, JobKind},
-    timed,
+    query, timed,
 };
 use protocol::api::work::Role;
 use serde::Deserialize;
@@ -62,11 +62,8 @@ struct OfJob {
 
 async fn list(State(app): State<App>, Query(of): Query<OfJob>, visitor: Visitor) -> ApiResult<Response> {
     let sees_all = visitor.is(Role::Trainer);
-    let found = app
-        .report(move |mut connection| {
-            Box::pin(async move { games::shards(&mut connection, sees_all, of.job, of.before).await })
-        })
-        .await?;
+    let found =
+        app.report(query!(|connection| games::shards(&mut connection, sees_all, of.job, of.before).await)).await?;
     let words = &visitor.language.words().boards;
     let (title, query) = match of.job {
         Some(job) => (fill(words.games_of_job, job), format!("job={job}&")),

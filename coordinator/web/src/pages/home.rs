@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
+use coordinator_core::query;
 use coordinator_core::reports::overview::{self, Overview, Point};
 use serde_json::json;
 
@@ -60,9 +61,7 @@ pub(super) fn strength(visitor: &Visitor, mut points: Vec<Point>) -> Strength {
 
 async fn home(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
     let now = app.clock.now();
-    let mut overview = app
-        .report(move |mut connection| Box::pin(async move { overview::overview(&mut connection, now).await }))
-        .await?;
+    let mut overview = app.report(query!(|connection| overview::overview(&mut connection, now).await)).await?;
     let strength = strength(&visitor, std::mem::take(&mut overview.strength));
     let page = visitor.page("home", visitor.server.clone(), "/api/v1/overview").charted();
     let current = overview.campaigns.iter().find_map(|campaign| {

@@ -10,6 +10,7 @@ use axum::{
 };
 use coordinator_core::{
     model::{JobId, JobState, Refusal},
+    query,
     reports::matches::{self, Line, Match, Openings},
     store::StoreError,
     timed,
@@ -121,8 +122,7 @@ impl Page {
 
 async fn list(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let number = i64::from(part.page);
-    let matches =
-        app.report(move |mut connection| Box::pin(async move { matches::list(&mut connection, number).await })).await?;
+    let matches = app.report(query!(|connection| matches::list(&mut connection, number).await)).await?;
     let json = format!("/api/v1/matches?page={number}");
     let page = visitor.page("matches", visitor.language.words().main.matches, json);
     let after = (matches.len() as i64 == matches::PAGE).then_some(part.page.saturating_add(1));

@@ -17,6 +17,7 @@ use coordinator_core::{
         tokens::{CreateToken, RevokeToken},
     },
     people::{self, passwords},
+    query,
     reports::people::{self as facts, Delivery, Machine, Token},
     store::{Accounts, StoreError},
 };
@@ -80,17 +81,15 @@ async fn page(app: &App, visitor: &Visitor, part: u32, outcome: FormOutcome) -> 
     let account = session.account;
     let number = i64::from(part);
     let (total, rank, tokens, machines, deliveries) = app
-        .report(move |mut connection| {
-            Box::pin(async move {
-                let c = &mut connection;
-                let mut accounts = Accounts::on(c.reborrow());
-                let total = accounts.contribution(account, i64::MIN).await?;
-                let rank = accounts.rank(account).await?;
-                let tokens = facts::tokens(c, account, number * facts::ROWS, facts::ROWS).await?;
-                let machines = facts::machines(c, Some(account), number).await?;
-                Ok((total, rank, tokens, machines, facts::deliveries(c, account, number).await?))
-            })
-        })
+        .report(query!(|connection| {
+            let c = &mut connection;
+            let mut accounts = Accounts::on(c.reborrow());
+            let total = accounts.contribution(account, i64::MIN).await?;
+            let rank = accounts.rank(account).await?;
+            let tokens = facts::tokens(c, account, number * facts::ROWS, facts::ROWS).await?;
+            let machines = facts::machines(c, Some(account), number).await?;
+            Ok((total, rank, tokens, machines, facts::deliveries(c, account, number).await?))
+        }))
         .await?;
     let words = &visitor.language.words().account;
     let page = visitor.page("me", words.my_account, "/api/v1/me").with_notice(outcome.notice.clone());

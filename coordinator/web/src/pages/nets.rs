@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
+use coordinator_core::query;
 use coordinator_core::reports::net::{self, Card, Net};
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,11 +31,7 @@ struct Older {
 }
 
 async fn list(State(app): State<App>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
-    let nets = app
-        .report(move |mut connection| {
-            Box::pin(async move { net::list(&mut connection, older.before, net::PAGE).await })
-        })
-        .await?;
+    let nets = app.report(query!(|connection| net::list(&mut connection, older.before, net::PAGE).await)).await?;
     let older = nets.last().filter(|_| nets.len() as i64 == net::PAGE).map(|net| net.created);
     let page = visitor.page("nets", visitor.language.words().main.nets, "/api/v1/nets");
     show(&ListPage { page, nets, older })
@@ -51,12 +48,7 @@ struct NetPage {
 }
 
 async fn one(State(app): State<App>, visitor: Visitor, Path(hash): Path<String>) -> ApiResult<Response> {
-    let card = app
-        .report(move |mut connection| {
-            let hash = hash.clone();
-            Box::pin(async move { net::card(&mut connection, &hash).await })
-        })
-        .await?;
+    let card = app.report(query!(|connection| net::card(&mut connection, &hash).await)).await?;
     let page = visitor.page("nets", card.net.name.clone(), format!("/api/v1/nets/{}/card", card.net.net));
     let words = &page.t.campaigns;
     let figure = |path: &str| card.manifest.as_ref().and_then(|manifest| manifest.pointer(path)).cloned();

@@ -5,6 +5,7 @@ use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
 use coordinator_core::{
     model::AccountState,
+    query,
     reports::people::{self, Day, Machine, Person},
 };
 use protocol::api::work::Role;
@@ -49,19 +50,16 @@ async fn person(
     let now = app.clock.now();
     let viewer = visitor.session.as_ref().map(|session| (session.account, session.role >= Role::Maintainer));
     let (person, own) = app
-        .report(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move {
-                let c = &mut connection;
-                let (account, state, person) = people::person(c, &name).await?;
-                let may = viewer.is_some_and(|(own, is_maintainer)| is_maintainer || own == account);
-                if !may {
-                    return Ok((person, None));
-                }
-                let days = people::days(c, account, now).await?;
-                Ok((person, Some((state, days, people::machines(c, Some(account), i64::from(part.page)).await?))))
-            })
-        })
+        .report(query!(|connection| {
+            let c = &mut connection;
+            let (account, state, person) = people::person(c, &name).await?;
+            let may = viewer.is_some_and(|(own, is_maintainer)| is_maintainer || own == account);
+            if !may {
+                return Ok((person, None));
+            }
+            let days = people::days(c, account, now).await?;
+            Ok((person, Some((state, days, people::machines(c, Some(account), i64::from(part.page)).await?))))
+        }))
         .await?;
     let words = &visitor.language.words().data_and_admin;
     let own = own.map(|(state, days, machines): (AccountState, Vec<Day>, Vec<Machine>)| {

@@ -18,6 +18,7 @@ use coordinator_core::{
         sessions::{BeginSession, EndSession, LIFETIME_MS},
     },
     people::{self, passwords},
+    query,
     store::{Accounts, StoreError},
 };
 use protocol::api::problem::Code;
@@ -162,10 +163,7 @@ pub(super) async fn new_session(app: &App, account: AccountId, previous: Option<
 /// The account with this name.
 pub(super) async fn find(app: &App, name: &str) -> ApiResult<Option<Account>> {
     let name = AccountKey::from(name);
-    let found = app.read(move |connection| {
-        let name = name.clone();
-        Box::pin(async move { Accounts::on(connection).get(&name).await })
-    });
+    let found = app.read(query!(|connection| Accounts::on(connection).get(&name).await));
     match found.await {
         Err(StoreError::Rejected(Refusal::NoAccount { .. })) => Ok(None),
         found => Ok(Some(found?)),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
-use coordinator_core::{games::story::Story, store::Nets};
+use coordinator_core::{games::story::Story, query, store::Nets};
 use dataset::{Digest, Score};
 use serde::Deserialize;
 use xiangqi::{
@@ -138,13 +138,10 @@ async fn tour(State(app): State<App>, visitor: Visitor, Query(at): Query<At>) ->
     let labels = [label(RuleSet::Cxr), label(RuleSet::Simple)];
     let (player, learner) = (published.player.net.to_string(), published.learner.net.to_string());
     let (has_player, has_learner) = app
-        .read(move |mut connection| {
-            let (player, learner) = (player.clone(), learner.clone());
-            Box::pin(async move {
-                let has_player = Nets::on(connection.reborrow()).find_name(&player).await?.is_some();
-                Ok((has_player, Nets::on(connection).find_name(&learner).await?.is_some()))
-            })
-        })
+        .read(query!(|connection| {
+            let has_player = Nets::on(connection.reborrow()).find_name(&player).await?.is_some();
+            Ok((has_player, Nets::on(connection).find_name(&learner).await?.is_some()))
+        }))
         .await?;
     let moves: Vec<_> = published.line().collect();
     let start = published.start.replace(' ', "+");

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
+use coordinator_core::query;
 use coordinator_core::reports::people::{self, Active, Contributor, Failure, Machine, ROWS};
 use protocol::api::work::Role;
 use serde::Deserialize;
@@ -51,15 +52,13 @@ async fn workers(State(app): State<App>, visitor: Visitor, Query(part): Query<Pa
     let now = app.clock.now();
     let own = visitor.session.as_ref().map(|session| (session.role < Role::Maintainer).then_some(session.account));
     let (active, threads, machines, failures) = app
-        .report(move |mut connection| {
-            Box::pin(async move {
-                let c = &mut connection;
-                let Active { workers: active, threads } = people::active_now(c, now).await?;
-                let Some(own) = own else { return Ok((active, threads, None, Vec::new())) };
-                let machines = people::machines(c, own, i64::from(part.page)).await?;
-                Ok((active, threads, Some(machines), people::failures(c, own, i64::from(part.page)).await?))
-            })
-        })
+        .report(query!(|connection| {
+            let c = &mut connection;
+            let Active { workers: active, threads } = people::active_now(c, now).await?;
+            let Some(own) = own else { return Ok((active, threads, None, Vec::new())) };
+            let machines = people::machines(c, own, i64::from(part.page)).await?;
+            Ok((active, threads, Some(machines), people::failures(c, own, i64::from(part.page)).await?))
+        }))
         .await?;
     let (words, overview) = (visitor.language.words(), "/api/v1/overview");
     let page = if machines.is_some() {
@@ -84,11 +83,7 @@ struct PeoplePage {
 
 async fn ranking(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let number = i64::from(part.page);
-    let ranking = app
-        .report(move |mut connection| {
-            Box::pin(async move { people::ranking(&mut connection, number * ROWS, ROWS).await })
-        })
-        .await?;
+    let ranking = app.report(query!(|connection| people::ranking(&mut connection, number * ROWS, ROWS).await)).await?;
     let page = visitor.page("people", visitor.language.words().main.people, "/api/v1/people");
     let parts = Parts::around(part, ranking.len());
     show(&PeoplePage { page, first: number * ROWS, ranking, parts })

@@ -8,7 +8,6 @@ use coordinator_core::{
     model::{AccountState, Event, Reason, Stall},
     objects::Kind,
     ops::accounts::CreateAccount,
-    store::Store as _,
 };
 use dataset::{Digest, Record};
 use protocol::{api::work::Role, campaign::Campaign};

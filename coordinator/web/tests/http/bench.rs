@@ -12,10 +12,10 @@ use coordinator_core::{
     model::AccountState,
     objects::Objects,
     ops::{accounts::CreateAccount, campaigns::CreateCampaign, tokens::CreateToken},
-    people,
+    people, query,
     service::Service,
     settings::Settings,
-    store::{Database, Store as _},
+    store::Database,
     validator::Validator,
 };
 use coordinator_web::{app::App, http, memory, router};
@@ -182,10 +182,7 @@ impl Bench {
 
     /// Reads one number from the database.
     pub(crate) async fn number(&self, query: &'static str) -> i64 {
-        let found = self
-            .service
-            .store
-            .read(move |mut c| Box::pin(async move { Ok(sqlx::query_scalar(query).fetch_one(c.raw()).await?) }));
+        let found = self.service.store.read(query!(|c| Ok(sqlx::query_scalar(query).fetch_one(c.raw()).await?)));
         found.await.unwrap()
     }
 }

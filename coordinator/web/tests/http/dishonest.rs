@@ -4,7 +4,7 @@ use coordinator_core::{
     matches,
     model::{JobId, JobKind},
     ops::matches::CreateMatch,
-    store::Store as _,
+    query,
 };
 use dataset::{Header, Reason, Record, ScoredMove, delivery, shard::Shard};
 use protocol::{
@@ -87,7 +87,7 @@ async fn trust(bench: &Bench, worker: i64) {
 }
 
 async fn state(bench: &Bench, name: &'static str) -> String {
-    let found = coordinator_core::store::Store::read(&bench.service.store, move |mut c| {
+    let found = bench.service.store.read(move |mut c| {
         Box::pin(async move {
             let query = "SELECT state FROM accounts WHERE name = $1";
             Ok(sqlx::query_scalar(query).bind(name).fetch_one(c.raw()).await?)
@@ -350,12 +350,10 @@ async fn with_match(bench: &Bench) -> i64 {
 }
 
 async fn decision(bench: &Bench, job: i64) -> Option<String> {
-    let found = bench.service.store.read(move |mut c| {
-        Box::pin(async move {
-            let query = "SELECT decision FROM jobs WHERE id = $1";
-            Ok(sqlx::query_scalar(query).bind(job).fetch_one(c.raw()).await?)
-        })
-    });
+    let found = bench.service.store.read(query!(|c| {
+        let query = "SELECT decision FROM jobs WHERE id = $1";
+        Ok(sqlx::query_scalar(query).bind(job).fetch_one(c.raw()).await?)
+    }));
     found.await.unwrap()
 }
 
@@ -400,8 +398,7 @@ async fn bad_pairs_that_are_withheld_move_no_gate() {
     assert!(delivered > 0 && withheld > 0, "{delivered} and {withheld}");
     bench.validate().await;
     bench.step().await;
-    let standing =
-        bench.service.store.read(move |mut c| Box::pin(async move { matches::standing(&mut c, JobId(job)).await }));
+    let standing = bench.service.store.read(query!(|c| matches::standing(&mut c, JobId(job)).await));
     let seen = standing.await.unwrap().pairs as usize;
     assert!(seen < delivered + withheld);
     assert_eq!(decision(&bench, job).await, None, "her deliveries alone decide nothing");

@@ -1,6 +1,6 @@
 //! A full disk of the database, and a clock that is set back.
 
-use coordinator_core::{clock::DAY, store::Store as _};
+use coordinator_core::clock::DAY;
 use futures_util::future::join_all;
 use protocol::api::{path, problem::Code, work::Role};
 use reqwest::{Method, StatusCode};

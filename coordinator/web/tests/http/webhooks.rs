@@ -23,7 +23,8 @@ use coordinator_core::{
         webhooks::{AddWebhook, DEFAULT_KINDS, RemoveWebhook},
     },
     people::secret,
-    store::{Store as _, StoreError, Webhooks},
+    query,
+    store::{StoreError, Webhooks},
     webhooks::{self, Sender, signature},
 };
 use protocol::api::{problem::Code, work::Role};
@@ -222,7 +223,7 @@ async fn an_invalid_address_is_rejected() {
     }
     assert!(add(&bench, "https://example.org/".to_owned(), &["weather"]).await.is_err());
     let (id, secret) = add(&bench, "https://example.org/".to_owned(), &["disk"]).await.unwrap();
-    let listed = bench.service.store.read(|c| Box::pin(async move { Webhooks::on(c).list().await })).await.unwrap();
+    let listed = bench.service.store.read(query!(|c| Webhooks::on(c).list().await)).await.unwrap();
     assert!(!listed.to_string().contains(&secret) && listed[0]["webhook"] == id.0, "{listed}");
     cause_event(&bench, "disk").await;
     bench.service.run(RemoveWebhook { webhook: id }).await.unwrap();

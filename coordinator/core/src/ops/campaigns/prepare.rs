@@ -7,7 +7,8 @@ use super::{freeze, missing_audits::MissingAudits, steps};
 use crate::{
     gate::Decided,
     model::{Campaign, CampaignKey, CampaignState, CampaignStep, JobId},
-    store::{Campaigns, Connection, Database, Jobs, Nets, Store as _, StoreError, TrainingSet, counting},
+    query,
+    store::{Campaigns, Connection, Database, Jobs, Nets, StoreError, TrainingSet, counting},
 };
 
 /// Data of a campaign's next step.
@@ -53,21 +54,18 @@ async fn prepare(
     draw: u64,
     is_due: fn(&Campaign, i64) -> bool,
 ) -> Result<Prepared, StoreError> {
-    let prepared = store.read(move |mut connection| {
-        let key = key.clone();
-        Box::pin(async move {
-            let campaign = Campaigns::on(connection.reborrow()).get(&key).await?;
-            let mut prepared = Prepared::default();
-            let counts = steps::count(connection.reborrow(), &campaign).await?;
-            if campaign.phase == CampaignStep::Collecting && is_due(&campaign, counts.positions) {
-                let generations = campaign.window_start()..=campaign.generation;
-                prepared.training_set = Nets::on(connection).training_set(campaign.id, generations).await?;
-            } else if campaign.phase == CampaignStep::Gating && campaign.state == CampaignState::Running {
-                prepared.gate = gate_standing(&mut connection, &campaign, draw).await?;
-            }
-            Ok(prepared)
-        })
-    });
+    let prepared = store.read(query!(|connection| {
+        let campaign = Campaigns::on(connection.reborrow()).get(&key).await?;
+        let mut prepared = Prepared::default();
+        let counts = steps::count(connection.reborrow(), &campaign).await?;
+        if campaign.phase == CampaignStep::Collecting && is_due(&campaign, counts.positions) {
+            let generations = campaign.window_start()..=campaign.generation;
+            prepared.training_set = Nets::on(connection).training_set(campaign.id, generations).await?;
+        } else if campaign.phase == CampaignStep::Gating && campaign.state == CampaignState::Running {
+            prepared.gate = gate_standing(&mut connection, &campaign, draw).await?;
+        }
+        Ok(prepared)
+    }));
     let prepared = prepared.await?;
     if let Some(set) = &prepared.training_set {
         freeze::store_manifest(store, set).await?;

@@ -9,8 +9,9 @@ use super::{
 use crate::{
     clock::{Clock, Time},
     model::{JobId, ShardId},
+    query,
     rules::case::Case,
-    store::{Database, Operation, Reviews, Store as _, StoreError, Tx},
+    store::{Database, Operation, Reviews, StoreError, Tx},
 };
 
 /// Shards of a step.
@@ -61,7 +62,7 @@ impl Operation for ReviewShards {
 
 /// Runs all reviews to their end, one step after the other.
 pub async fn finish_reviews(store: &Database, clock: &Clock) -> Result<(), StoreError> {
-    let any = || store.read(|connection| Box::pin(async move { Reviews::on(connection).any().await }));
+    let any = || store.read(query!(|connection| Reviews::on(connection).any().await));
     while any().await? {
         store.run(clock.now(), ReviewShards::default()).await?;
     }

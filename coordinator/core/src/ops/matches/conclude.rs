@@ -5,7 +5,8 @@ use stats::Decision;
 use crate::{
     matches::{self, Standing},
     model::{JobKind, JobState},
-    store::{Database, Jobs, Match, Operation, Store as _, StoreError, Tx},
+    query,
+    store::{Database, Jobs, Match, Operation, StoreError, Tx},
 };
 
 /// Decides and closes finished matches outside of campaigns; returns how many. A match whose
@@ -17,19 +18,17 @@ pub struct ConcludeMatches {
 impl ConcludeMatches {
     /// Finds the finished matches, whose pairs take a while to read.
     pub async fn prepare(store: &Database) -> Result<Self, StoreError> {
-        let finished = store.read(|mut connection| {
-            Box::pin(async move {
-                let mut finished = Vec::new();
-                for job in Jobs::on(connection.reborrow()).undecided().await? {
-                    let found = Jobs::on(connection.reborrow()).get_match(job).await?;
-                    let (standing, _) = matches::standing_of(&mut connection, &found).await?;
-                    if is_finished(&found, &standing) {
-                        finished.push((found, standing));
-                    }
+        let finished = store.read(query!(|connection| {
+            let mut finished = Vec::new();
+            for job in Jobs::on(connection.reborrow()).undecided().await? {
+                let found = Jobs::on(connection.reborrow()).get_match(job).await?;
+                let (standing, _) = matches::standing_of(&mut connection, &found).await?;
+                if is_finished(&found, &standing) {
+                    finished.push((found, standing));
                 }
-                Ok(finished)
-            })
-        });
+            }
+            Ok(finished)
+        }));
         Ok(Self { finished: finished.await? })
     }
 }

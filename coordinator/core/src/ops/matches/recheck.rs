@@ -5,8 +5,9 @@ use stats::Decision;
 use crate::{
     matches::{self, Standing},
     model::{CampaignState, Event, JobId, JobKind, JobState, Reason},
+    query,
     rules::nets::NetEvent,
-    store::{Database, Jobs, Match, Operation, Store as _, StoreError, Tx},
+    store::{Database, Jobs, Match, Operation, StoreError, Tx},
 };
 
 /// Rechecks decided matches whose games have changed. A decision that no longer holds is disputed,
@@ -19,17 +20,15 @@ pub struct RecheckMatches {
 impl RecheckMatches {
     /// Reads the standings, which takes a while.
     pub async fn prepare(store: &Database) -> Result<Self, StoreError> {
-        let due = store.read(|mut connection| {
-            Box::pin(async move {
-                let mut due = Vec::new();
-                for job in Jobs::on(connection.reborrow()).to_recheck().await? {
-                    let found = Jobs::on(connection.reborrow()).get_match(job).await?;
-                    let (standing, _) = matches::standing_of(&mut connection, &found).await?;
-                    due.push((found, standing));
-                }
-                Ok(due)
-            })
-        });
+        let due = store.read(query!(|connection| {
+            let mut due = Vec::new();
+            for job in Jobs::on(connection.reborrow()).to_recheck().await? {
+                let found = Jobs::on(connection.reborrow()).get_match(job).await?;
+                let (standing, _) = matches::standing_of(&mut connection, &found).await?;
+                due.push((found, standing));
+            }
+            Ok(due)
+        }));
         Ok(Self { due: due.await? })
     }
 }

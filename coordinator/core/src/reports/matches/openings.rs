@@ -9,6 +9,7 @@ use crate::{
     games::{self, ReadError},
     model::JobId,
     objects::Kind,
+    query,
     service::Service,
     store::reports::matches::{self as rows, PairShard},
 };
@@ -48,12 +49,10 @@ pub struct Pair {
 /// If the match does not exist, or a store fails.
 pub async fn openings(service: &Service, job: JobId, page: i64) -> Result<Openings, ReadError> {
     let shards = service
-        .report(move |mut connection| {
-            Box::pin(async move {
-                rows::get(&mut connection, job).await?;
-                rows::shards(&mut connection, job, page).await
-            })
-        })
+        .report(query!(|connection| {
+            rows::get(&mut connection, job).await?;
+            rows::shards(&mut connection, job, page).await
+        }))
         .await?;
     let has_more = shards.len() > 1;
     let Some(PairShard { hash: shard, pairs: points }) = shards.into_iter().next() else {

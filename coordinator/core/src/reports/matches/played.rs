@@ -21,6 +21,7 @@ use crate::{
     gate,
     matches::{self, Standing},
     model::{JobId, Refusal},
+    query,
     service::Service,
     store::{
         Connection, StoreError,
@@ -123,7 +124,7 @@ impl Entry {
             (Arc::clone(self), service.clone(), mark.clone(), Arc::clone(on_change));
         tokio::spawn(async move {
             let at = service.clock.now();
-            let found = service.report(move |mut connection| Box::pin(async move { read(&mut connection, job).await }));
+            let found = service.report(query!(|connection| read(&mut connection, job).await));
             let found = found.await.map(|played| Remembered { mark, at, played: Arc::new(played) });
             let ended = found.as_ref().map(drop).map_err(ToString::to_string);
             if let Ok(remembered) = found {
@@ -177,9 +178,7 @@ impl Memory {
     /// If the match does not exist, or has no cached figures and reading it takes long: the caller
     /// may retry.
     pub(super) async fn read(&self, service: &Service, job: JobId) -> Result<Arc<Played>, StoreError> {
-        let mark = service
-            .report(move |mut connection| Box::pin(async move { rows::mark(&mut connection, job).await }))
-            .await?;
+        let mark = service.report(query!(|connection| rows::mark(&mut connection, job).await)).await?;
         let entry = self.entry(job);
         let on_change = self.on_change.get_or_init(|| Arc::new(|| ()));
         let known = entry.known();

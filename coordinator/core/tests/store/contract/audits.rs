@@ -4,6 +4,7 @@ use coordinator_core::{
     clock::{HOUR, SECOND},
     model::{AccountId, Auditor, JobId},
     ops::disputes::DrawAuditors,
+    query,
     reports::overview,
     store::counting,
 };
@@ -49,7 +50,7 @@ pub(super) async fn an_audit(lab: &Lab) -> [Player; 2] {
     lab.compare().await;
     assert_eq!(audit_of(lab, 1).await, "clean");
     let now = lab.now();
-    let overview = lab.store.report(move |mut c| Box::pin(async move { overview::overview(&mut c, now).await }));
+    let overview = lab.store.report(query!(|c| overview::overview(&mut c, now).await));
     let overview = overview.await.unwrap();
     assert_eq!(overview.total.games as u64, lease.games, "an audit is no further game");
     [ann, eve]

@@ -2,7 +2,8 @@
 
 use coordinator_core::{
     clock::{Clock, Time},
-    store::{Database, Dialect, OpenError, SettingValues, Store as _, StoreError},
+    query,
+    store::{Database, Dialect, OpenError, SettingValues, StoreError},
 };
 
 use super::cases;
@@ -95,16 +96,13 @@ async fn a_read_operation_cannot_write(lab: Lab) {
 
 async fn a_read_operation_sees_one_snapshot(lab: Lab) {
     let writer = lab.clone();
-    let seen = lab.store.read(move |mut c| {
-        let writer = writer.clone();
-        Box::pin(async move {
-            let query = "SELECT COUNT(*) FROM settings";
-            let before: i64 = sqlx::query_scalar(query).fetch_one(c.raw()).await?;
-            set(&writer, "one").await?;
-            let after: i64 = sqlx::query_scalar(query).fetch_one(c.raw()).await?;
-            Ok((before, after))
-        })
-    });
+    let seen = lab.store.read(query!(|c| {
+        let query = "SELECT COUNT(*) FROM settings";
+        let before: i64 = sqlx::query_scalar(query).fetch_one(c.raw()).await?;
+        set(&writer, "one").await?;
+        let after: i64 = sqlx::query_scalar(query).fetch_one(c.raw()).await?;
+        Ok((before, after))
+    }));
     assert_eq!(seen.await.unwrap(), (0, 0));
     assert_eq!(count(&lab).await, 1);
 }
