@@ -39,7 +39,7 @@ pub struct Referee {
     clock: Clock,
     kernel: Kernel,
     /// The nets of the last games.
-    nets: Arc<Mutex<Vec<(Digest, Arc<Net>)>>>,
+    nets: Arc<Mutex<Vec<Arc<Net>>>>,
 }
 
 /// An error of the referee.
@@ -179,7 +179,7 @@ impl Referee {
         let Some(hash) = net else { return Ok(Evaluation::Plain) };
         let known = || {
             let nets = self.nets.lock().unwrap_or_else(PoisonError::into_inner);
-            nets.iter().find(|(known, _)| *known == hash).map(|(_, net)| Arc::clone(net))
+            nets.iter().find(|net| Digest::from(*net.hash().as_bytes()) == hash).map(Arc::clone)
         };
         if let Some(net) = known() {
             return Ok(Evaluation::Net(net, self.kernel));
@@ -191,7 +191,7 @@ impl Referee {
         if nets.len() == MAX_NETS {
             nets.remove(0);
         }
-        nets.push((hash, Arc::clone(&net)));
+        nets.push(Arc::clone(&net));
         Ok(Evaluation::Net(net, self.kernel))
     }
 
