@@ -1,13 +1,13 @@
 //! The database.
 //!
-//! One [`Store`], two databases: `SQLite` in a file, or `PostgreSQL` by address. Both run the same
+//! One [`Database`], two kinds: `SQLite` in a file, or `PostgreSQL` by address. Both run the same
 //! SQL. The differences (row locks, see [`Connection::for_update`], and column types) are confined
 //! to this module.
 //!
 //! An [`Operation`] is a value. [`Database::run`] runs it as one transaction, which is durable when
-//! the call returns. Functions on a [`Connection`] that are no operations run by
-//! [`Store::write`]. A failed operation leaves nothing behind. Databases may
-//! ask for a retry, so operations do nothing but read and write the database.
+//! the call returns. A failed operation leaves nothing behind. Databases may ask for a retry, so
+//! operations do nothing but read and write the database. A [`Query`] reads on a snapshot: by
+//! [`Database::read`], or by [`Database::report`] if it is long.
 //!
 //! Group commit: a commit costs a wait for the disk, so queued operations are committed together,
 //! each within its own savepoint.
@@ -141,8 +141,11 @@ impl Database {
             // Only after connecting: a slow connection must not look like clock skew.
             store.check_clock(clock.now()).await?;
         }
-        schema::migrate(&store).await?;
-        Ok(store)
+        let found = store.run(Time::default(), schema::Migrate).await.map_err(|error| match error {
+            StoreError::Database(error) => OpenError::Database(error),
+            other => OpenError::Database(sqlx::Error::Protocol(other.to_string())),
+        })?;
+        if found > SCHEMA { Err(OpenError::TooNew { found, known: SCHEMA }) } else { Ok(store) }
     }
 
     async fn connect(address: &str) -> Result<Self, OpenError> {

@@ -82,7 +82,7 @@ pub trait Query<T>: for<'c> FnOnce(Connection<'c>) -> Running<'c, T> + Send {}
 
 impl<T, F: for<'c> FnOnce(Connection<'c>) -> Running<'c, T> + Send> Query<T> for F {}
 
-/// A [`Query`](crate::store::Query) of an expression, which may await.
+/// A [`Query`] of an expression, which may await.
 #[macro_export]
 macro_rules! query {
     (|$connection:ident| $found:expr) => {

@@ -6,9 +6,9 @@
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::{
-    Database,
     connection::Dialect,
-    error::{OpenError, StoreError},
+    error::StoreError,
+    operation::{Operation, Tx},
 };
 
 /// The migrations, in order. A released migration never changes.
@@ -41,33 +41,30 @@ pub(super) const COUNTERS: i64 = 6;
 /// The newest version that this program knows.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// Migrates the tables to this version.
-pub(super) async fn migrate(store: &Database) -> Result<(), OpenError> {
-    let found = store
-        .write(|mut connection| {
-            Box::pin(async move {
-                let table = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)";
-                sqlx::raw_sql(table).execute(connection.raw()).await?;
-                if connection.dialect() == Dialect::Postgres {
-                    sqlx::raw_sql("LOCK TABLE schema_version IN EXCLUSIVE MODE").execute(connection.raw()).await?;
-                }
-                let row = sqlx::query("SELECT COALESCE(MAX(version), 0) FROM schema_version");
-                let found: i64 = row.fetch_one(connection.raw()).await?.try_get(0)?;
-                for (number, migration) in (1..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
-                    let migration = in_dialect(migration, connection.dialect());
-                    sqlx::raw_sql(AssertSqlSafe(migration)).execute(connection.raw()).await?;
-                    let insert = sqlx::query("INSERT INTO schema_version (version) VALUES ($1)");
-                    insert.bind(number).execute(connection.raw()).await?;
-                }
-                Ok(found)
-            })
-        })
-        .await
-        .map_err(|error| match error {
-            StoreError::Database(error) => OpenError::Database(error),
-            other => OpenError::Database(sqlx::Error::Protocol(other.to_string())),
-        })?;
-    if found > VERSION { Err(OpenError::TooNew { found, known: VERSION }) } else { Ok(()) }
+/// Migrates the tables to this version. Returns the version found.
+pub(super) struct Migrate;
+
+impl Operation for Migrate {
+    const NAME: &'static str = "migrate";
+    type Output = i64;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<i64, StoreError> {
+        let dialect = tx.dialect();
+        let mut connection = tx.connection();
+        let table = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)";
+        sqlx::raw_sql(table).execute(connection.raw()).await?;
+        if dialect == Dialect::Postgres {
+            sqlx::raw_sql("LOCK TABLE schema_version IN EXCLUSIVE MODE").execute(connection.raw()).await?;
+        }
+        let row = sqlx::query("SELECT COALESCE(MAX(version), 0) FROM schema_version");
+        let found: i64 = row.fetch_one(connection.raw()).await?.try_get(0)?;
+        for (number, migration) in (1..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
+            sqlx::raw_sql(AssertSqlSafe(in_dialect(migration, dialect))).execute(connection.raw()).await?;
+            let insert = sqlx::query("INSERT INTO schema_version (version) VALUES ($1)");
+            insert.bind(number).execute(connection.raw()).await?;
+        }
+        Ok(found)
+    }
 }
 
 /// Fills in the column types of the dialect.
