@@ -1,4 +1,4 @@
-//! The referee beside a coordinator: disputes end with nobody trusted, and anyone verifies why.
+//! The referee beside a coordinator: disputes end with no trusted worker, and anyone verifies why.
 
 use dataset::{Digest, Record};
 use engine::Evaluation;
@@ -32,7 +32,7 @@ async fn certificate(bench: &Bench, ruling: u32) -> Certificate {
 }
 
 #[tokio::test]
-async fn a_dispute_is_settled_with_nobody_trusted() {
+async fn a_dispute_is_settled_without_trusted_workers() {
     let bench = Bench::start().await;
     bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
     let (eve, ann) = (bench.account("eve", Role::Volunteer).await, bench.account("ann", Role::Volunteer).await);

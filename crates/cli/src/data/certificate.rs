@@ -12,8 +12,8 @@ use crate::Finding;
 
 /// Verify the certificate of a disputed game, by playing the game
 ///
-/// A coordinator whose referee ruled on a game publishes the ruling as a certificate. The game is played here up to its end and compared. Exit status 1 if
-/// the certificate does not hold.
+/// A coordinator whose referee ruled on a game publishes the ruling as a certificate. The game is
+/// played here up to its end and compared. Exit status 1 if the certificate does not hold.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The certificate, as JSON

@@ -15,9 +15,9 @@ use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, SIGNATURE, c
 
 cases! {
     a_trusted_worker_settles_a_dispute
-    a_referee_settles_a_dispute_with_nobody_trusted
+    a_referee_settles_a_dispute_without_trusted_workers
     a_dispute_is_claimed_by_one_referee_at_a_time
-    a_check_withdraws_the_uploads_of_a_liar
+    a_check_withdraws_the_uploads_of_a_forger
     both_sides_of_a_dispute_may_be_wrong
     the_confirmed_account_gets_the_games
     the_result_of_a_trusted_worker_is_authoritative
@@ -125,7 +125,7 @@ async fn rule(lab: &Lab, ruled: Ruled, game: u64) {
     lab.review().await;
 }
 
-async fn a_referee_settles_a_dispute_with_nobody_trusted(lab: Lab) {
+async fn a_referee_settles_a_dispute_without_trusted_workers(lab: Lab) {
     let Scene { job, old, new, .. } = scene(&lab, None, Some(6)).await;
     let disputes = claim(&lab).await;
     assert_eq!(disputes.len(), 1);
@@ -157,7 +157,7 @@ async fn a_dispute_is_claimed_by_one_referee_at_a_time(lab: Lab) {
     assert_eq!(claim(&lab).await.len(), 1);
 }
 
-async fn a_check_withdraws_the_uploads_of_a_liar(lab: Lab) {
+async fn a_check_withdraws_the_uploads_of_a_forger(lab: Lab) {
     let (_, job) = lab.campaign("one").await;
     let (new, old) = (lab.player("new").await, lab.player("old").await);
     for (nonce, player) in [("1", new), ("2", old), ("3", new)] {
