@@ -23,7 +23,7 @@ use crate::{
 pub use crate::store::TABLES;
 
 /// Tables that older backups lack, with the schema version that introduced them.
-const ADDED_TABLES: [(&str, i64); 3] = [("figures", 3), ("reviews", 7), ("manifest_parts", 7)];
+const ADDED_TABLES: [(&str, i64); 4] = [("figures", 3), ("reviews", 7), ("manifest_parts", 7), ("rulings", 11)];
 
 /// Tables whose rows name objects.
 const WITH_OBJECTS: [&str; 4] = ["shards", "nets", "books", "trainings"];
