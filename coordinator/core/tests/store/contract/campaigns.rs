@@ -6,7 +6,7 @@ use coordinator_core::{
     games, gate, matches,
     model::{Campaign, CampaignCommand as Command, CampaignId, Fleet, JobId, JobKind, NetState, Playing},
     ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
-    rules::granting::Policy,
+    rules::{campaigns::Counts, granting::Policy},
     store::{Campaigns, Jobs, Leases, Nets, counting},
 };
 use dataset::{Digest, manifest::Manifest};
@@ -27,6 +27,7 @@ use crate::{
 
 cases! {
     a_campaign_is_created_once
+    a_new_job_is_limited_at_once
     a_stronger_candidate_is_promoted
     a_weaker_one_is_rejected_and_more_is_played
     a_candidate_that_proves_nothing_is_rejected
@@ -111,6 +112,14 @@ async fn a_campaign_is_created_once(lab: Lab) {
     lab.run(AddNet { net: new_net(net(1), NetState::Base) }).await.unwrap();
     assert!(lab.create(&missing).await.is_ok());
     assert_eq!(lab.create("name = 1").await.map_err(code), Err(Code::Invalid));
+}
+
+async fn a_new_job_is_limited_at_once(lab: Lab) {
+    let id = lab.create(CAMPAIGN).await.unwrap();
+    assert!(lab.advance(id, SIGNATURE).await.unwrap());
+    let of_campaign =
+        format!("SELECT game_limit FROM jobs JOIN campaigns ON selfplay = jobs.id WHERE campaigns.id = {id}");
+    assert_eq!(lab.value::<i64>(&of_campaign).await, row(&lab, id).await.game_limit(0, &Counts::default()));
 }
 
 async fn a_stronger_candidate_is_promoted(lab: Lab) {
