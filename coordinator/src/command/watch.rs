@@ -11,7 +11,7 @@ use anyhow::Result;
 use coordinator_core::{
     clock::{Clock, SECOND, Time},
     gate::Verdict,
-    model::CampaignKey,
+    model::{CampaignKey, CampaignState, CampaignStep},
     query, reports,
     store::Database,
 };
@@ -46,11 +46,13 @@ pub(super) async fn run(store: &Database, clock: &Clock, arguments: &Arguments) 
             return Ok(ExitCode::SUCCESS);
         }
         let reason = report["reason"].as_str().unwrap_or("no reason is given");
-        match report["state"].as_str() {
-            Some("complete") if arguments.until_promotions.is_none() => return Ok(ExitCode::SUCCESS),
-            Some("stuck") => return Ok(stopped_short(&arguments.name, "waits for a person", reason)),
-            Some("stopped" | "complete") => return Ok(stopped_short(&arguments.name, "has ended", reason)),
-            _ => tokio::time::sleep(POLL_INTERVAL).await,
+        match serde_json::from_value::<CampaignState>(report["state"].clone())? {
+            CampaignState::Complete if arguments.until_promotions.is_none() => return Ok(ExitCode::SUCCESS),
+            CampaignState::Stuck => return Ok(stopped_short(&arguments.name, "waits for a person", reason)),
+            CampaignState::Stopped | CampaignState::Complete => {
+                return Ok(stopped_short(&arguments.name, "has ended", reason));
+            }
+            CampaignState::Running | CampaignState::Paused => tokio::time::sleep(POLL_INTERVAL).await,
         }
     }
 }
@@ -110,12 +112,14 @@ fn line_of(report: &Value) -> String {
         let _ = write!(line, "{games} games that count, {positions} of {wanted} positions");
         playing(line, &report["selfplay"]["playing"]);
     };
-    match report["phase"].as_str() {
-        Some("training") => training(&mut line, report),
-        Some("gating") => gate(&mut line, report),
-        _ => selfplay(&mut line),
+    match serde_json::from_value(report["phase"].clone()) {
+        Ok(CampaignStep::Training) => training(&mut line, report),
+        Ok(CampaignStep::Gating) => gate(&mut line, report),
+        Ok(CampaignStep::Collecting) | Err(_) => selfplay(&mut line),
     }
-    if let Some(state @ ("paused" | "stuck" | "stopped" | "complete")) = report["state"].as_str() {
+    if let Ok(state) = serde_json::from_value::<CampaignState>(report["state"].clone())
+        && state != CampaignState::Running
+    {
         let _ = write!(line, " ({state})");
     }
     line

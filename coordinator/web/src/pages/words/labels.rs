@@ -144,3 +144,36 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("hand", "by hand", "人工晋级"),
     ("rollback", "rollback", "回退"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use coordinator_core::model::*;
+
+    use super::label;
+
+    #[test]
+    fn each_word_of_the_database_has_a_label() {
+        fn all(words: &[impl std::fmt::Display]) -> Vec<String> {
+            words.iter().map(ToString::to_string).collect()
+        }
+        let words = [
+            all(AccountState::ALL),
+            all(AuditState::ALL),
+            all(CampaignCommand::ALL),
+            all(CampaignState::ALL),
+            all(CampaignStep::ALL),
+            all(ComparisonState::ALL),
+            all(JobKind::ALL),
+            all(JobState::ALL),
+            all(NetState::ALL),
+            all(PromotionKind::ALL),
+            all(Registration::ALL),
+            all(Setting::ALL),
+            all(ShardState::ALL),
+            all(TrainingState::ALL),
+        ];
+        for word in words.concat() {
+            assert!(label(&word).is_some(), "{word}");
+        }
+    }
+}
