@@ -40,8 +40,7 @@ impl Subscriber for Counter {
     }
 
     fn event(&self, event: &Event<'_>) {
-        STATEMENTS.fetch_add(1, Ordering::SeqCst);
-        event.record(&mut Commits);
+        event.record(&mut Summary);
     }
 
     fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
@@ -50,11 +49,17 @@ impl Subscriber for Counter {
     fn exit(&self, _: &span::Id) {}
 }
 
-struct Commits;
+struct Summary;
 
-impl Visit for Commits {
+impl Visit for Summary {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        if field.name() == "summary" && format!("{value:?}").contains("COMMIT") {
+        let summary = format!("{value:?}");
+        // A connection that the pool opens meanwhile has settings first.
+        if field.name() != "summary" || summary.contains("PRAGMA") {
+            return;
+        }
+        STATEMENTS.fetch_add(1, Ordering::SeqCst);
+        if summary.contains("COMMIT") {
             COMMITS.fetch_add(1, Ordering::SeqCst);
         }
     }
