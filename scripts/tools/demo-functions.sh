@@ -97,6 +97,9 @@ counted() { # LOG: `131 of 267`, or what is being fetched
         *) echo "crates are being fetched" ;;
     esac
 }
+steps_in() { # LOG: how many steps apt and rustup have made
+    cat "$1" 2>/dev/null | grep -acE '^(Unpacking |Setting up |info: (downloading|installing) component)' || true
+}
 last_lines() { # LOG: its end, without the bars
     tr '\r' '\n' <"$1" | grep -av 'Building \[' | tail -n 20 >&2
 }
