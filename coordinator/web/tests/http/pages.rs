@@ -436,7 +436,7 @@ async fn events_lead_to_their_subject() {
     }
     let home = Visitor::new(&bench).get("/en").await.text;
     for wanted in [
-        "<a href=\"/en/matches/7\">quick-1-1 was rejected",
+        "<a href=\"/en/matches/7\">quick-1-1 is undecided after all pairs of its gate, and not promoted</a>",
         "<a href=\"/en/nets/ab12\">quick-1-2 was trained</a>",
         "<a href=\"/en/campaigns/quick\">was stopped for good</a>",
         "for 10 min",
