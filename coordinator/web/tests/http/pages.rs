@@ -385,6 +385,8 @@ async fn home_tells_how_to_take_part() {
         for wanted in [sentence, &run, &format!("href=\"/{language}/register\"")] {
             assert!(home.contains(wanted), "{wanted}: {home}");
         }
+        let workers = visitor.get(&format!("/{language}/workers")).await.text;
+        assert!(workers.contains(&format!("href=\"/{language}#join\"")), "{workers}");
         let form = visitor.get(&format!("/{language}/register")).await.text;
         assert!(form.contains(if language == "en" { "(optional)" } else { "(选填)" }), "{form}");
     }
