@@ -179,7 +179,7 @@ fn decision(decided: &Value) -> Option<String> {
     let result = match verdict.decision {
         Decision::AcceptH1 => "is stronger",
         Decision::AcceptH0 => "is not stronger",
-        Decision::Continue => "proved nothing",
+        Decision::Continue => "is undecided",
     };
     let elo: EloEstimate = serde_json::from_value(decided["elo"].clone()).ok()?;
     Some(format!(
@@ -245,6 +245,9 @@ mod tests {
         let line = "loop-1-1 is not stronger: 0 Elo [-37, 37] in 100 pairs (from two losses to two wins 10, 20, 40, 20, 10), \
                     log-likelihood ratio -2.96 between -2.94 and 2.94";
         assert_eq!(decision(&decided).as_deref(), Some(line));
+        let open = Verdict { llr: 0.5, decision: Decision::Continue, ..verdict };
+        let decided = json!({ "job": 4, "net_name": "loop-1-2", "verdict": open, "elo": elo });
+        assert!(decision(&decided).unwrap().starts_with("loop-1-2 is undecided: 0 Elo "), "a gate without a verdict");
         assert_eq!(decision(&Value::Null), None);
     }
 

@@ -385,6 +385,8 @@ async fn home_tells_how_to_take_part() {
         for wanted in [sentence, &run, &format!("href=\"/{language}/register\"")] {
             assert!(home.contains(wanted), "{wanted}: {home}");
         }
+        let workers = visitor.get(&format!("/{language}/workers")).await.text;
+        assert!(workers.contains(&format!("href=\"/{language}#join\"")), "{workers}");
         let form = visitor.get(&format!("/{language}/register")).await.text;
         assert!(form.contains(if language == "en" { "(optional)" } else { "(选填)" }), "{form}");
     }
@@ -436,7 +438,7 @@ async fn events_lead_to_their_subject() {
     }
     let home = Visitor::new(&bench).get("/en").await.text;
     for wanted in [
-        "<a href=\"/en/matches/7\">quick-1-1 was rejected",
+        "<a href=\"/en/matches/7\">quick-1-1 is undecided after all pairs of its gate, and not promoted</a>",
         "<a href=\"/en/nets/ab12\">quick-1-2 was trained</a>",
         "<a href=\"/en/campaigns/quick\">was stopped for good</a>",
         "for 10 min",

@@ -30,7 +30,7 @@ cases! {
     a_new_job_is_limited_at_once
     a_stronger_candidate_is_promoted
     a_weaker_one_is_rejected_and_more_is_played
-    a_candidate_that_proves_nothing_is_rejected
+    a_gate_without_a_verdict_is_undecided
     too_many_rejected_candidates_stop_the_campaign
     promotion_waits_for_audits
     a_false_rejection_waits_for_audits_and_fails
@@ -167,7 +167,7 @@ async fn a_weaker_one_is_rejected_and_more_is_played(lab: Lab) {
     assert!(games.len() == 2 && games[0] < games[1], "{games:?}");
 }
 
-async fn a_candidate_that_proves_nothing_is_rejected(lab: Lab) {
+async fn a_gate_without_a_verdict_is_undecided(lab: Lab) {
     let judge = lab.judge("judge").await;
     let (id, gate) = gating(&lab, judge, 2).await;
     lab.play(judge, 20).await;
@@ -175,7 +175,9 @@ async fn a_candidate_that_proves_nothing_is_rejected(lab: Lab) {
     lab.drive(id).await;
     assert_eq!(row(&lab, id).await.candidates, 1);
     let (said, again) = verdict(&lab, gate).await;
-    assert_eq!(said, again);
+    assert_eq!((said, said.decision), (again, Decision::Continue));
+    let event: String = lab.value("SELECT text FROM events WHERE kind = 'rejection'").await;
+    assert!(event.contains("is undecided after all pairs of its gate") && !event.contains("rejected"), "{event}");
 }
 
 async fn too_many_rejected_candidates_stop_the_campaign(lab: Lab) {

@@ -40,7 +40,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("base", "given", "导入"),
     ("candidate", "candidate", "候选"),
     ("promoted", "promoted", "已晋级"),
-    ("rejected", "rejected", "未通过"),
+    ("rejected", "not promoted", "未通过"),
     ("disputed", "disputed", "存疑"),
     ("rolled_back", "rolled back", "已回退"),
     // Shards, audits and comparisons.
@@ -123,7 +123,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("promotion", "promotion", "晋级"),
     ("quarantine", "quarantine", "隔离"),
     ("quarantine_lifted", "quarantine lifted", "解除隔离"),
-    ("rejection", "rejection", "候选未通过"),
+    ("rejection", "candidate not promoted", "候选未通过"),
     ("ruling", "ruling", "裁定"),
     ("settings_changed", "settings changed", "修改设置"),
     ("stall", "stall", "停滞"),
