@@ -18,6 +18,7 @@ use coordinator_core::{
         disputes::{ClaimComparisons, DrawAuditors, RecordComparison, finish_reviews},
         leases::{AcquireLease, Caller, ExpireLeases, ReleaseLease, RenewLease},
         matches::{ConcludeMatches, CreateMatch, RecheckMatches},
+        nets::CountFallen,
         trainings::{ClaimTraining, CompleteTraining, RecordTrainingFile},
         uploads::ReceiveUpload,
         validation::{AcceptShard, ClaimShards, RejectShard},
@@ -344,6 +345,12 @@ impl Lab {
     }
 
     /// Reviews accounts whose standing changed, to the end.
+    /// Counts the games of training sets that are in quarantine.
+    pub async fn count_fallen(&self) {
+        let sets = CountFallen::prepare(&self.store).await.expect("they can be read");
+        self.run(sets).await.expect("they can be stored");
+    }
+
     pub async fn review(&self) {
         finish_reviews(&self.store, &self.clock).await.expect("uploads can be reviewed");
     }
