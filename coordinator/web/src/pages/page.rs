@@ -328,7 +328,7 @@ impl Page {
     /// The exact time.
     #[must_use]
     pub(crate) fn time(&self, time: &i64) -> String {
-        format::time(*time)
+        Time(*time).to_text()
     }
 
     /// Formats a duration in milliseconds for people.

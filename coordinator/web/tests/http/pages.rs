@@ -11,7 +11,7 @@ use protocol::api::{problem::Code, work::Role};
 use reqwest::{Method, StatusCode};
 
 use crate::{
-    bench::{Bench, CAMPAIGN, play, problem, settings, shard},
+    bench::{Bench, CAMPAIGN, play, problem, read, settings, shard},
     hosts::elsewhere,
     live_match,
     paging::{PASSWORD, Visitor},
@@ -454,6 +454,35 @@ async fn a_stuck_campaign_names_its_remedy() {
     bench.execute("UPDATE campaigns SET state = 'stuck', reason = 'it failed'".to_owned()).await;
     let page = Visitor::new(&bench).get("/en/campaigns/quick").await.text;
     assert!(page.contains("chuhe-coordinator admin campaign resume quick"), "{page}");
+}
+
+#[tokio::test]
+async fn a_net_shows_games_that_fell() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let (net, set) = ("a".repeat(64), "b".repeat(64));
+    bench
+        .execute(format!(
+            "INSERT INTO nets (hash, name, state, campaign, generation, bytes, architecture, created)
+             VALUES ('{net}', 'quick-1', 'promoted', 1, 1, 100, 'small', 1);
+             INSERT INTO trainings (campaign, generation, state, recipe, manifests, candidate, created)
+             VALUES (1, 1, 'done', '', '[{{\"sha256\":\"{set}\"}}]', '{net}', 1);
+             INSERT INTO manifests (hash, campaign, generation, games, positions, text, created)
+             VALUES ('{set}', 1, 0, 900, 1, '', 1)"
+        ))
+        .await;
+    let seen = async || {
+        let card: serde_json::Value =
+            read(bench.request(Method::GET, &format!("/api/v1/nets/{net}/card"), "").send().await.unwrap()).await;
+        let page = Visitor::new(&bench).get(&format!("/en/nets/{net}")).await.text;
+        let chinese = Visitor::new(&bench).get(&format!("/zh/nets/{net}")).await.text;
+        let is_marked = page.contains("40 games that it learned from are in quarantine now.");
+        assert_eq!(is_marked, chinese.contains("已有 40 局被隔离"), "{chinese}");
+        (card["fallen_training_games"].clone(), is_marked)
+    };
+    assert_eq!(seen().await, (0.into(), false));
+    bench.execute("UPDATE manifests SET fallen_games = 40".to_owned()).await;
+    assert_eq!(seen().await, (40.into(), true));
 }
 
 /// Home, campaign and match show the games being played, and those that heartbeats report.

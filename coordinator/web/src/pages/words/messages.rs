@@ -194,6 +194,7 @@ pub fn refusal(language: Language, refusal: &Refusal) -> String {
         Refusal::ForeignForm => "表单来自其他站点".to_owned(),
         Refusal::GateInUse => "测试进行中不可修改“gate”".to_owned(),
         Refusal::LacksRole { needed, own } => format!("此操作需要{}权限，您的身份为{}", label(needed), label(own)),
+        Refusal::OtherToken { worker } => format!("工作机 {worker} 受信任，只能使用其当时的令牌"),
         Refusal::OwnQuarantine => "账号的隔离须由其他维护者解除".to_owned(),
         Refusal::GamesReceived { first, last } => format!("该租约的第 {first} 至 {last} 局已经收到"),
         Refusal::LeaseRejected { uploads } => format!("该租约已有 {uploads} 次上传被拒绝，其对局改由他人进行"),
