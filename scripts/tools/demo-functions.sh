@@ -13,7 +13,7 @@ say() {
     [ -z "$waiting" ] || echo "$*" >"$data/progress"
 }
 # On a busy machine a line takes some seconds to make, and 15 may not pass without one.
-is_silent() { [ $((SECONDS - said)) -ge 9 ]; }
+is_silent() { [ $((SECONDS - said)) -ge 8 ]; }
 # A sleep that a signal interrupts.
 pause() {
     sleep "$1" &

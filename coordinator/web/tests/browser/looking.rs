@@ -216,7 +216,12 @@ async fn home_looks_right_to_a_visitor() {
     let job = live_match::begin(&busy).await;
     let (boss, ann) = (busy.account("boss", Role::Maintainer).await, busy.account("ann", Role::Volunteer).await);
     let worker = busy.worker(&ann, "one").await;
-    busy.post(&format!("/api/v1/matches/{job}/live"), &boss, &json!({})).await;
+    assert!(busy.post(&format!("/api/v1/matches/{job}/live"), &boss, &json!({})).await.status().is_success());
+    // The worker gets a game of this match, and at once.
+    let first = format!(
+        "UPDATE jobs SET state = 'closed' WHERE state = 'open' AND id <> {job}; UPDATE jobs SET spread = 0 WHERE id = {job}"
+    );
+    busy.execute(first).await;
     let lease = busy.lease(&ann, worker, "watched").await;
     let position = live_match::live(&lease, "h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4 c6c5");
     assert!(busy.post(&path::live(&lease.token), &ann, &position).await.status().is_success());

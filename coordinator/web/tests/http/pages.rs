@@ -378,7 +378,7 @@ async fn home_tells_how_to_take_part() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let mut visitor = Visitor::new(&bench);
-    let run = format!("chuhe-worker run --server http://{}", bench.address);
+    let run = format!("chuhe-worker run <span>--server http://{}</span>", bench.address);
     for (language, sentence) in [("en", "Volunteers&#39; computers play xiangqi"), ("zh", "志愿者的电脑在这里自我对弈")]
     {
         let home = visitor.get(&format!("/{language}")).await.text;
@@ -453,7 +453,7 @@ async fn a_stuck_campaign_names_its_remedy() {
     bench.campaign(CAMPAIGN).await;
     bench.execute("UPDATE campaigns SET state = 'stuck', reason = 'it failed'".to_owned()).await;
     let page = Visitor::new(&bench).get("/en/campaigns/quick").await.text;
-    assert!(page.contains("chuhe-coordinator admin campaign resume quick"), "{page}");
+    assert!(page.contains("chuhe-coordinator admin <span>campaign resume quick</span>"), "{page}");
 }
 
 #[tokio::test]
