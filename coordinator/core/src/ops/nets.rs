@@ -1,6 +1,6 @@
 //! Operations on nets and books.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use dataset::Digest;
 
@@ -26,8 +26,8 @@ impl CountFallen {
             let mut sets = BTreeMap::new();
             for job in &jobs {
                 for set in nets.sets_with(job).await? {
-                    if !sets.contains_key(&set) {
-                        sets.insert(set, nets.fallen_games(set).await?);
+                    if let Entry::Vacant(unread) = sets.entry(set) {
+                        unread.insert(nets.fallen_games(set).await?);
                     }
                 }
             }

@@ -23,7 +23,7 @@ pub struct Expirable {
     pub campaign: Option<Current>,
 }
 
-/// What a campaign needs now.
+/// The state of a campaign that may need games.
 #[derive(Clone, Debug)]
 pub struct Current {
     /// The current generation.
