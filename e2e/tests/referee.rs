@@ -22,7 +22,7 @@ use serde_json::Value;
 use worker::selftest::SIGNATURE;
 use xiangqi::rules::RuleSet;
 
-const LONG: Duration = Duration::from_mins(5);
+const LONG: Duration = Duration::from_mins(8);
 
 /// Uploads of the forger. A fifth of those of a new account are audited: one in 10,000 such tests
 /// has none.
@@ -204,7 +204,7 @@ fn a_dispute_over_a_match_of_nets_from_a_book_is_settled_too() {
     let [a, b] = [add("net", &files[0]), add("net", &files[1])];
     let hash = add("book", &book);
     let words =
-        ["match", "--fixed", "--a", &a, "--b", &b, "--book", &hash, "--nodes", "100", "--pairs", "1000", "--seed", "3"];
+        ["match", "--fixed", "--a", &a, "--b", &b, "--book", &hash, "--nodes", "100", "--pairs", "50000", "--seed", "3"];
     let _ = coordinator.admin(&words);
     let nets = files.iter().map(|file| Arc::new(Net::from_file(file).unwrap())).collect();
     let forger = Forger::new(&coordinator, nets, Some(Book::from_file(&book, RuleSet::default()).unwrap()));
