@@ -91,15 +91,15 @@ fn frequent_operations_need_few_statements() {
         let lease = counted("lease, fresh", (16, 1), lab.lease(new, "1", 10)).await;
         counted("lease, same nonce", (9, 1), lab.lease(new, "1", 10)).await;
         counted("renewal", (7, 1), lab.renew(new, &lease.token, 1)).await.unwrap();
-        counted("upload, whole lease", (18, 1), lab.deliver(new, &lease)).await;
+        counted("upload, whole lease", (19, 1), lab.deliver(new, &lease)).await;
         counted("validation", (25, 2), lab.validate(ALL_AUDITS)).await;
         lab.draw_auditor(old).await;
         let again = counted("lease, audit", (15, 1), lab.lease(old, "1", 1_000)).await;
-        counted("upload, audit", (17, 1), lab.deliver(old, &again)).await;
+        counted("upload, audit", (18, 1), lab.deliver(old, &again)).await;
         lab.validate(NO_AUDIT).await;
         counted("comparison, equal", (20, 2), lab.compare()).await;
         let lease = lab.lease(new, "2", 10).await;
-        counted("upload, part", (18, 1), lab.upload(new, &lease.token, &lab.played(&lease, 10..14))).await.unwrap();
+        counted("upload, part", (19, 1), lab.upload(new, &lease.token, &lab.played(&lease, 10..14))).await.unwrap();
         lab.validate(NO_AUDIT).await;
         counted("release", (10, 1), lab.release(new, &lease.token, 16)).await.unwrap();
         counted("lease, again", (16, 1), lab.lease(old, "2", 4)).await;
