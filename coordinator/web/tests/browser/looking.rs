@@ -224,7 +224,9 @@ async fn home_looks_right_to_a_visitor() {
     busy.execute(first).await;
     let lease = busy.lease(&ann, worker, "watched").await;
     let position = live_match::live(&lease, "h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4 c6c5");
-    assert!(busy.post(&path::live(&lease.token), &ann, &position).await.status().is_success());
+    let position = protocol::api::work::Live { variation: "b0c2".to_owned(), ..position };
+    let shown = busy.post(&path::live(&lease.token), &ann, &position).await;
+    assert!(shown.status().is_success(), "{}", shown.text().await.unwrap());
     let mut wrong = Vec::new();
     for (look, device) in [(DESKTOP, "desktop"), (PHONE, "phone")] {
         let browser = Browser::start(look).await;

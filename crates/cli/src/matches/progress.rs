@@ -88,13 +88,13 @@ mod tests {
     /// The line of a sequential test had the Elo of a match of fixed length.
     #[test]
     fn the_line_has_the_elo_of_the_result() {
-        let pairs = Pentanomial::new([0, 1, 2, 3, 14]);
+        let pairs = Pentanomial::new([0, 20, 60, 120, 300]);
         let standing = Standing { pairs, ..Standing::default() };
         let test = Sprt::new(EloModel::Normalized, Hypotheses::new(0.0, 10.0).unwrap());
         let shown = |test: Option<&Sprt>| {
             let elo = elo_of(test, pairs.into());
             let shown = format!("  elo {:+.1} ± {:.1}  ", elo.elo, elo.error());
-            let line = text(20, test, &standing, Duration::from_secs(9));
+            let line = text(500, test, &standing, Duration::from_secs(9));
             assert!(line.contains(&shown), "{shown}: {line}");
             shown
         };
