@@ -64,6 +64,11 @@ class Coordinator:
         self.admin("user", "create", "bench", "--role", "volunteer")
         self.token = self.admin("token", "create", "bench").splitlines()[-1]
 
+    def trust(self):
+        """Trusts the worker."""
+        for worker in json.loads(self.admin("worker", "list")):
+            self.admin("worker", "trust", str(worker["worker"]))
+
     def seed(self):
         """The seed of the games that it leases."""
         with sqlite3.connect(self.work / "coordinator/chuhe.db") as database:

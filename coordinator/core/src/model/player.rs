@@ -52,6 +52,10 @@ pub struct Player {
     pub account: AccountId,
     /// The bench signature of its engine.
     pub bench_signature: i64,
+    /// Number of its threads, as last claimed.
+    pub threads: i64,
+    /// Nodes per second of all these threads, as last claimed.
+    pub nodes_per_second: Option<i64>,
     /// Whether its results are authoritative, and with which token.
     pub key: WorkerKey,
     /// The message with which the worker is blocked.

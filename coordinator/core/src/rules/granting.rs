@@ -118,7 +118,8 @@ impl Wait {
     #[must_use]
     pub fn until_validated() -> Self {
         let reason = "a new account gets more games as soon as those that it sent are validated";
-        Self { seconds: Some(5), reason: reason.to_owned() }
+        // Short: a worker asks while it still has games to play.
+        Self { seconds: Some(2), reason: reason.to_owned() }
     }
 }
 

@@ -1,11 +1,11 @@
 //! The size of leases: how many games fill the time that a worker asks for.
 
 use dataset::{Header, Time};
-use protocol::{api::work::Ask, campaign::Gate};
+use protocol::campaign::Gate;
 
 use crate::{
     clock::SECOND,
-    model::{Job, JobKind, MAX_GAMES_PER_LEASE},
+    model::{Job, JobKind, MAX_GAMES_PER_LEASE, Player},
 };
 
 /// Intended work per lease, in seconds.
@@ -111,6 +111,15 @@ fn nodes_per_position(header: &Header) -> i64 {
     nodes.clamp(1, i64::MAX as u64 / 1_000_000) as i64
 }
 
+impl Player {
+    /// The speed that the worker claimed before, on so many threads: it restarts and knows none.
+    #[must_use]
+    pub fn earlier_claim(&self, threads: u32) -> Option<u64> {
+        let claimed = self.nodes_per_second? as f64 / self.threads.max(1) as f64;
+        Some((claimed * f64::from(threads)) as u64)
+    }
+}
+
 /// The work that a worker can do, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
@@ -123,20 +132,20 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// The capacity that a request of a worker with these threads claims. Claims without any upload
-    /// are limited.
+    /// The capacity of a worker that claims this speed, with these threads, and wants at most so
+    /// many seconds of work. Claims without any upload are limited.
     #[must_use]
-    pub fn of(ask: &Ask, threads: u32, has_delivered: bool) -> Self {
+    pub fn of(claim: Option<u64>, threads: u32, most_seconds: Option<u32>, has_delivered: bool) -> Self {
         let threads = u64::from(threads);
-        let claimed = ask.nodes_per_second.unwrap_or(threads * DEFAULT_NODES_PER_SECOND);
+        let claimed = claim.unwrap_or(threads * DEFAULT_NODES_PER_SECOND);
         let claimed = claimed.clamp(1_000, threads * 20_000_000);
         let unproven = MAX_FIRST_THREADS * DEFAULT_NODES_PER_SECOND;
-        let max = if ask.nodes_per_second.is_some() { LEASE_SECONDS } else { FIRST_LEASE_SECONDS };
+        let max = if claim.is_some() { LEASE_SECONDS } else { FIRST_LEASE_SECONDS };
         let default = if has_delivered { max } else { FIRST_LEASE_SECONDS };
         Self {
             nodes_per_second: if has_delivered { claimed } else { claimed.min(unproven) },
             threads: threads as i64,
-            seconds: ask.most_seconds.unwrap_or(default).clamp(1, max),
+            seconds: most_seconds.unwrap_or(default).clamp(1, max),
         }
     }
 
@@ -180,14 +189,9 @@ mod tests {
     use super::*;
     use crate::rules::fixtures::{header, job};
 
-    fn ask(nodes_per_second: Option<u64>, most_seconds: Option<u32>) -> Ask {
-        let (nonce, acknowledged) = (String::new(), Vec::new());
-        Ask { worker: 1, nonce, threads: 4, nodes_per_second, most_seconds, acknowledged }
-    }
-
     #[test]
     fn a_lease_fills_the_time() {
-        let capacity = Capacity::of(&ask(Some(100_000), None), 4, true);
+        let capacity = Capacity::of(Some(100_000), 4, None, true);
         assert_eq!((capacity.nodes_per_second, capacity.seconds), (100_000, LEASE_SECONDS));
         assert_eq!(capacity.games(&job(header())), 3_000);
         let short = Capacity { seconds: 1, ..capacity };
@@ -201,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_small_fleet_has_short_leases() {
-        let capacity = Capacity::of(&ask(Some(100_000), None), 4, true);
+        let capacity = Capacity::of(Some(100_000), 4, None, true);
         let seconds = [0, 1, 2, 5, 5_000].map(|workers| capacity.in_fleet(workers).seconds);
         assert_eq!(seconds, [60, 60, 120, 300, 300]);
         let limited = Job { game_limit: Some(4_000), frontier: 1_000, ..job(header()) };
@@ -226,10 +230,10 @@ mod tests {
 
     #[test]
     fn claims_without_an_upload_are_limited() {
-        let first = Capacity::of(&ask(Some(80_000_000), None), 4, false);
+        let first = Capacity::of(Some(80_000_000), 4, None, false);
         assert_eq!((first.nodes_per_second, first.seconds), (6_400_000, 30));
-        assert_eq!(Capacity::of(&ask(Some(u64::MAX), Some(600)), 4, true).nodes_per_second, 80_000_000);
-        let unknown = Capacity::of(&ask(None, Some(600)), 4, true);
+        assert_eq!(Capacity::of(Some(u64::MAX), 4, Some(600), true).nodes_per_second, 80_000_000);
+        let unknown = Capacity::of(None, 4, Some(600), true);
         assert_eq!((unknown.nodes_per_second, unknown.seconds), (1_600_000, 30));
     }
 

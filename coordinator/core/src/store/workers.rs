@@ -41,6 +41,8 @@ row!(Player {
     id,
     account,
     bench_signature,
+    threads,
+    nodes_per_second,
     key: key,
     blocked,
     state,
@@ -145,8 +147,9 @@ impl Workers<'_> {
 
     /// The worker of an account that asks for games, if it has it.
     pub async fn player(&mut self, account: AccountId, worker: WorkerId) -> Result<Option<Player>, StoreError> {
-        let query = "SELECT workers.id AS id, account, bench_signature, trusted AS is_trusted, token, blocked,
-                            accounts.state AS state, message, proven_nodes, faults, waits_until,
+        let query = "SELECT workers.id AS id, account, bench_signature, threads, nodes_per_second,
+                            trusted AS is_trusted, token, blocked, accounts.state AS state, message,
+                            proven_nodes, faults, waits_until,
                             CASE WHEN EXISTS (SELECT 1 FROM leases
                                               WHERE leases.worker = workers.id AND leases.state = 'done')
                                  THEN 1 ELSE 0 END AS has_delivered

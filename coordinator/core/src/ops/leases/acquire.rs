@@ -83,7 +83,8 @@ impl AcquireLease {
     async fn work(&self, tx: &mut Tx<'_>, player: &Player) -> Result<Work, StoreError> {
         let now = tx.now();
         let threads = self.ask.threads.clamp(1, MAX_THREADS);
-        tx.workers().record_request(player.id, now, threads, self.ask.nodes_per_second).await?;
+        let claim = self.ask.nodes_per_second.or_else(|| player.earlier_claim(threads));
+        tx.workers().record_request(player.id, now, threads, claim).await?;
         if let Some(lease) = self.repeated(tx, player.id).await? {
             return Ok(Work::Games(lease));
         }
@@ -98,7 +99,7 @@ impl AcquireLease {
         if let Some(reason) = load.limit_reason(fulfilled) {
             return Ok(Work::Wait { seconds: 60, reason });
         }
-        let capacity = Capacity::of(&self.ask, threads, player.has_delivered);
+        let capacity = Capacity::of(claim, threads, self.ask.most_seconds, player.has_delivered);
         let fleet = self.policy.fleet.active;
         let capacity = fleet.map_or(capacity, |workers| capacity.in_fleet(workers));
         let grant = Grant { player, nonce: &self.ask.nonce, capacity, fleet, load };

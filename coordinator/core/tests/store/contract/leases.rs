@@ -16,7 +16,7 @@ use protocol::{
 };
 
 use super::cases;
-use crate::common::lab::{CAMPAIGN, Lab, NO_AUDIT, SIGNATURE, code};
+use crate::common::lab::{CAMPAIGN, Lab, NO_AUDIT, SIGNATURE, code, lease_request};
 
 cases! {
     fresh_games_follow_each_other
@@ -215,35 +215,26 @@ async fn a_blocked_worker_gets_nothing(lab: Lab) {
     }
 }
 
-/// The first accepted games come soon, whatever speed a new worker claims.
+/// The first accepted games come soon, whatever speed a new worker claims. One that was restarted,
+/// and knows no speed, is given what it claimed before.
 async fn a_new_worker_gets_little(lab: Lab) {
     lab.long_campaign().await;
     let ann = lab.player("ann").await;
-    let ask = |nonce: &str| {
-        let caller = Caller { account: AccountId(ann.account), token: None, draw: NO_AUDIT };
-        let speed = Some(200_000);
-        let nonce = nonce.to_owned();
-        (
-            caller,
-            Ask {
-                worker: ann.worker,
-                nonce,
-                threads: 1,
-                nodes_per_second: speed,
-                most_seconds: None,
-                acknowledged: Vec::new(),
-            },
-        )
-    };
     let mut games = Vec::new();
-    for nonce in ["1", "2"] {
-        let ((caller, ask), policy) = (ask(nonce), Policy::default());
-        let answer = lab.run(AcquireLease { caller, ask, policy }).await;
+    for (nonce, (threads, speed)) in
+        [(1, Some(200_000)), (1, Some(200_000)), (1, None), (2, None)].into_iter().enumerate()
+    {
+        let caller = Caller { account: AccountId(ann.account), token: None, draw: NO_AUDIT };
+        let nonce = nonce.to_string();
+        let ask = lease_request(ann.worker, &nonce, 1);
+        let ask = Ask { threads, nodes_per_second: speed, most_seconds: None, ..ask };
+        let answer = lab.run(AcquireLease { caller, ask, policy: Policy::default() }).await;
         let Ok(Work::Games(lease)) = answer.map(|answer| answer.work) else { panic!("there are games") };
         games.push(lease.games);
         lab.execute("UPDATE leases SET state = 'done'").await;
     }
     assert!(games[1] > 5 * games[0], "{games:?}");
+    assert!(games[2] == games[1] && games[3].abs_diff(2 * games[1]) < 2, "{games:?}");
 }
 
 async fn without_games_workers_wait(lab: Lab) {
@@ -252,15 +243,7 @@ async fn without_games_workers_wait(lab: Lab) {
     lab.campaign("one").await;
     let caller = Caller { account: AccountId(ann.account), token: None, draw: NO_AUDIT };
     let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), ..Policy::default() };
-    let nonce = "1".to_owned();
-    let ask = Ask {
-        worker: ann.worker,
-        nonce,
-        threads: 1,
-        nodes_per_second: None,
-        most_seconds: None,
-        acknowledged: Vec::new(),
-    };
+    let ask = lease_request(ann.worker, "1", 1);
     let answer = lab.run(AcquireLease { caller, ask, policy }).await;
     let Work::Wait { reason, .. } = answer.unwrap().work else { panic!("the disk is full") };
     assert_eq!(reason, "the disk is full");

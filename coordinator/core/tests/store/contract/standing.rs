@@ -73,7 +73,7 @@ async fn a_stranger_holds_seconds_of_a_core(lab: Lab) {
     for round in 2..64 {
         let other = lab.machine(eve.account, &format!("m{round}")).await;
         let (seconds, reason) = ask(&lab, other, "1").await.unwrap_err();
-        assert!(seconds == 5 && reason.starts_with("a new account gets more games"), "{seconds} {reason}");
+        assert!(seconds == 2 && reason.starts_with("a new account gets more games"), "{seconds} {reason}");
     }
     assert_eq!(lab.lease(ann, "1", 300).await.numbers(), 60..360);
 }

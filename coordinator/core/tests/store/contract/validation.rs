@@ -24,7 +24,7 @@ cases! {
     rejected_games_are_played_again
     rejected_games_pass_to_other_uploads
     notices_repeat_until_acknowledged
-    games_are_credited_once
+    a_game_is_credited_once_to_each_account
     the_cost_of_a_game_is_estimated
     a_verdict_that_is_given_twice_in_quarantine_counts_once
     figures_cover_counted_games
@@ -132,7 +132,7 @@ async fn notices_repeat_until_acknowledged(lab: Lab) {
     }
 }
 
-async fn games_are_credited_once(lab: Lab) {
+async fn a_game_is_credited_once_to_each_account(lab: Lab) {
     lab.campaign("one").await;
     let ann = lab.player("ann").await;
     let lease = lab.lease(ann, "1", 20).await;
@@ -144,6 +144,15 @@ async fn games_are_credited_once(lab: Lab) {
     let total = op!(lab.read, [], |c| Accounts::on(c).contribution(account, 0)).unwrap();
     assert_eq!((total.games, total.positions), (20, 2_000));
     assert_eq!(op!(lab.read, [], |c| Accounts::on(c).rank(account)).unwrap(), Some(1));
+    // An audit is credited to the auditor too.
+    lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
+    let bob = lab.player("bob").await;
+    let audit = lab.audit(bob, "2").await.unwrap();
+    lab.deliver(bob, &audit).await;
+    lab.validate(NO_AUDIT).await;
+    let of_auditor = AccountId(bob.account);
+    assert_eq!(op!(lab.read, [], |c| Accounts::on(c).contribution(of_auditor, 0)).unwrap().games, 4);
+    assert_eq!(op!(lab.read, [], |c| Accounts::on(c).contribution(account, 0)).unwrap().games, 20);
 }
 
 async fn the_cost_of_a_game_is_estimated(lab: Lab) {
