@@ -197,6 +197,7 @@ impl TrainingData {
                 for sample in samples {
                     batch.push(sample, self.features, scales.of(sample));
                 }
+                batch.order_by_stack();
                 batch
             })
             .collect())
