@@ -216,7 +216,7 @@ impl Block {
         let merged = if self.shared.is_some() { &self.merged } else { &self.rows.values };
         let round = |whole: &mut [i16], numbers: &[f32]| {
             // Added to a small number, this leaves it rounded, ties to even, in the lowest bits.
-            const ROUND: f32 = 1.5 * (1 << f32::MANTISSA_DIGITS - 1) as f32;
+            const ROUND: f32 = 1.5 * (1_u32 << (f32::MANTISSA_DIGITS - 1)) as f32;
             for (whole, number) in whole.iter_mut().zip(numbers) {
                 *whole = (number * f32::from(TRANSFORMER_ONE) + ROUND).to_bits() as i16;
             }

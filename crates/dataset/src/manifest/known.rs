@@ -69,11 +69,11 @@ impl KnownDigests {
         if all == self.before {
             return;
         }
-        let line = |(name, ((bytes, modified), digest)): (&String, &(Stamp, Digest))| {
-            format!("{digest} {bytes} {modified} {name}\n")
-        };
-        let text: String = all.iter().map(line).collect();
-        let _ = AtomicFile::replace(folder.join(KNOWN_DIGESTS), text.as_bytes());
+        let lines: Vec<_> = all
+            .iter()
+            .map(|(name, ((bytes, modified), digest))| format!("{digest} {bytes} {modified} {name}\n"))
+            .collect();
+        let _ = AtomicFile::replace(folder.join(KNOWN_DIGESTS), lines.concat().as_bytes());
     }
 }
 
