@@ -1,7 +1,6 @@
 //! The command line.
 
 mod admin;
-mod places;
 mod serve;
 mod watch;
 
@@ -9,9 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use coordinator_core::{clock::Clock, store::StoreError};
-
-use places::Places;
+use coordinator_core::clock::Clock;
+use shell::Places;
 
 /// Hand out games, validate uploads, schedule trainings and matches, and promote stronger nets
 #[derive(Parser)]
@@ -41,35 +39,7 @@ enum Command {
 /// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return fail(&error.into()),
-    };
-    match runtime.block_on(run(arguments)) {
-        Ok(code) => code,
-        Err(error) => fail(&error),
-    }
-}
-
-/// Prints the error and returns exit code 2. A rejected operation prints one sentence.
-#[allow(clippy::print_stderr, reason = "errors are printed here")]
-fn fail(error: &anyhow::Error) -> ExitCode {
-    let text = match error.downcast_ref::<StoreError>() {
-        Some(StoreError::Rejected(refusal)) => refusal.to_string(),
-        _ => causes(error),
-    };
-    eprintln!("chuhe-coordinator: {}", text.replace('\n', " "));
-    ExitCode::from(2)
-}
-
-/// The error with its causes, without those whose text is the end of their effect's.
-fn causes(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
-        "" => cause,
-        effect if effect.ends_with(&cause) => text,
-        effect => format!("{effect}: {cause}"),
-    })
+    shell::run("chuhe-coordinator", run(Arguments::parse()))
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode> {

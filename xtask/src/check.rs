@@ -117,6 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     step("claims of nets, their cards and pictures");
     script("scripts/reproduce", &["--check"])?;
+    script("scripts/tools/trust-curves", &["--check"])?;
 
     step("licences, sources and layers of dependencies");
     script("scripts/tools/dependencies", &[])?;

@@ -16,7 +16,8 @@ use anyhow::{Context, Result, bail};
 use self::graph::Graph;
 
 /// The packages that are held against the rules.
-const PACKAGES: [&str; 5] = ["coordinator/core", "coordinator/web", "coordinator/referee", "coordinator", "worker"];
+const PACKAGES: [&str; 6] =
+    ["coordinator/core", "coordinator/shell", "coordinator/web", "coordinator/referee", "coordinator", "worker"];
 
 /// The package whose folders may still make a circle, if its files make none: the game threads and
 /// the live view use each other's folders.

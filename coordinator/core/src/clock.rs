@@ -34,11 +34,33 @@ impl Time {
         self.0.div_euclid(DAY)
     }
 
+    /// The time (UTC) for people, as `2027-01-15 08:00`.
+    #[must_use]
+    pub fn to_text(self) -> String {
+        let minutes = self.0.rem_euclid(DAY) / (60 * SECOND);
+        format!("{} {:02}:{:02}", date(self.day()), minutes / 60, minutes % 60)
+    }
+
     /// Whole seconds since 1970.
     #[must_use]
     pub const fn seconds(self) -> i64 {
         self.0.div_euclid(SECOND)
     }
+}
+
+/// A day since 1970 as `2027-01-15`: Hinnant's days to civil.
+#[must_use]
+pub fn date(day: i64) -> String {
+    let shifted = day + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// A source of the time.
@@ -97,4 +119,17 @@ impl Clock {
 fn system_now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     Time(since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        for (day, text) in [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29"), (20_833, "2027-01-15")] {
+            assert_eq!(date(day), text);
+        }
+        assert_eq!(Time(1_800_000_000_000).to_text(), "2027-01-15 08:00");
+    }
 }

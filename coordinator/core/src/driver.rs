@@ -17,6 +17,7 @@ use crate::{
         disputes::{DrawAuditors, finish_reviews},
         leases::{ExpireLeases, ExtendLeases},
         matches::{ConcludeMatches, RecheckMatches},
+        nets::CountFallen,
         retention::{ExpireRejected, ExpireShards},
         settings::{FollowClock, ProbeDisk, RecordDisk},
         uploads::CountStoredBytes,
@@ -89,9 +90,9 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     service.run(DrawAuditors::among(&fleet, signature, random())).await?;
     // Read before the tests are judged, so that the judgement has seen these games.
     let judged = service.read(query!(|connection| Jobs::on(connection).counted_in_tests().await)).await?;
-    let running = service.read(query!(|connection| Campaigns::on(connection).running().await)).await?;
+    let advancing = service.read(query!(|connection| Campaigns::on(connection).advancing().await)).await?;
     let mut steps = 0;
-    for id in running {
+    for id in advancing {
         match advance(service, id).await {
             Ok(advanced) => steps += u64::from(advanced),
             // One failing campaign must not block the others.
@@ -100,6 +101,7 @@ pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     }
     service.run(ConcludeMatches::prepare(&service.store).await?).await?;
     service.run(RecheckMatches::prepare(&service.store).await?).await?;
+    service.run(CountFallen::prepare(&service.store).await?).await?;
     service.run(CountStoredBytes::default()).await?;
     if let Ok(mut policy) = service.policy.write() {
         policy.judged = judged.into_iter().collect();

@@ -23,9 +23,9 @@ pub use comparison::{Comparison, Dispute, DisputedGame, Evidence, ShardEvidence,
 pub use event::{AccountChange, Event, Stall};
 pub use figures::Figures;
 pub use ids::*;
-pub use job::{Job, JobCounts, OpenJob};
+pub use job::{ChangedJob, Job, JobCounts, OpenJob};
 pub use lease::{Lease, LeaseLoad, MAX_GAMES_PER_LEASE, NewLease, Playing};
-pub use player::{Auditor, Fleet, Player};
+pub use player::{Auditor, Fleet, Player, WorkerKey};
 pub use reason::Reason;
 pub use refusal::Refusal;
 pub use segment::{HeldGames, Holder, Part, Piece, Segment, SegmentEdit, common, uncovered};

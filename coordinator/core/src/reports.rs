@@ -3,6 +3,7 @@
 pub mod campaign;
 pub mod matches;
 pub mod sprt;
+pub mod standing;
 
 use serde_json::{Value, json};
 

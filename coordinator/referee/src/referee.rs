@@ -6,10 +6,12 @@ use std::{
 };
 
 use coordinator_core::{
-    clock::{Clock, SECOND},
+    clock::{Clock, DAY, SECOND},
     model::{DisputedGame, ShardId, ToValidate},
     objects::{Kind, ObjectError, Objects},
-    ops::disputes::{ClaimDisputes, ClaimUnchecked, PassCheck, RecordRuling, Ruled, finish_reviews},
+    ops::disputes::{
+        ClaimDisputes, ClaimUnchecked, ClaimedGame, PassCheck, PostponeGame, RecordRuling, Ruled, finish_reviews,
+    },
     store::{Database, StoreError},
     validator::random,
 };
@@ -21,6 +23,9 @@ use tokio::{sync::watch, task::spawn_blocking};
 
 /// Duration of a claim, in milliseconds; afterwards others may claim the game.
 const CLAIM_MS: i64 = 300 * SECOND;
+
+/// Time until a game is tried again that could not be played, in milliseconds.
+const RETRY_MS: i64 = DAY;
 
 /// Pause while there is nothing to play.
 const IDLE_PAUSE: Duration = Duration::from_secs(2);
@@ -58,6 +63,17 @@ pub enum RefereeError {
     Broken(#[from] tokio::task::JoinError),
 }
 
+impl RefereeError {
+    /// Whether another attempt fails too: the game or an object is at fault, and no connection.
+    const fn is_lasting(&self) -> bool {
+        match self {
+            Self::Unreadable { .. } | Self::Unplayable(_) | Self::Broken(_) => true,
+            Self::Object { source, .. } => matches!(source, ObjectError::Missing),
+            Self::Store(_) => false,
+        }
+    }
+}
+
 impl Referee {
     /// A referee of these games.
     #[must_use]
@@ -84,7 +100,7 @@ impl Referee {
     }
 
     /// Rules on a disputed game, or else checks an upload; false if there is neither. A game that
-    /// cannot be played now is claimed again later.
+    /// cannot be played is claimed again after a day.
     ///
     /// # Errors
     ///
@@ -94,16 +110,27 @@ impl Referee {
         let (bench_signature, limit, until) = (bench::SIGNATURE, 1, now.after(CLAIM_MS));
         let disputes = self.store.run(now, ClaimDisputes { bench_signature, limit, until }).await?;
         for dispute in &disputes {
-            self.rule(dispute).await?;
+            let ruled = self.rule(dispute).await;
+            self.or_postpone(ClaimedGame::Disputed(dispute.comparison), ruled).await?;
         }
         if !disputes.is_empty() {
             return Ok(true);
         }
         let uploads = self.store.run(now, ClaimUnchecked { bench_signature, limit, until }).await?;
         for upload in &uploads {
-            self.check(upload).await?;
+            let checked = self.check(upload).await;
+            self.or_postpone(ClaimedGame::OfShard(upload.shard), checked).await?;
         }
         Ok(!uploads.is_empty())
+    }
+
+    /// Leaves a game for a day that cannot be played.
+    async fn or_postpone(&self, game: ClaimedGame, played: Result<(), RefereeError>) -> Result<(), RefereeError> {
+        if played.as_ref().is_err_and(RefereeError::is_lasting) {
+            let now = self.clock.now();
+            self.store.run(now, PostponeGame { game, until: now.after(RETRY_MS) }).await?;
+        }
+        played
     }
 
     async fn rule(&self, dispute: &DisputedGame) -> Result<(), RefereeError> {

@@ -39,7 +39,7 @@ use nnue::Net;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
-use arguments::{BookCommand, Campaign, NetCommand, Token, User, WorkerCommand};
+use arguments::{AuditCommand, BookCommand, Campaign, NetCommand, Token, User, WorkerCommand};
 
 pub(super) use arguments::Command;
 
@@ -85,7 +85,12 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
             let holds = if lift { "is out of" } else { "is in" };
             json!(format!("account `{account}` {holds} quarantine"))
         }
-        Command::Audit { before } => {
+        Command::Audit { command: Some(AuditCommand::Explain { account }), .. } => {
+            let (account, now) = (AccountKey::from(account), clock.now());
+            let explained = store.read(query!(|c| reports::standing::explain(&mut c, now, &account).await));
+            json!(explained.await?.join("\n"))
+        }
+        Command::Audit { before, command: None } => {
             let before = before.unwrap_or(i64::MAX);
             json!(store.read(query!(|c| reports::log::before(&mut c, before).await)).await?)
         }

@@ -1,7 +1,6 @@
 //! `chuhe-coordinator serve` and `validate`.
 
 use std::{
-    io::IsTerminal as _,
     net::SocketAddr,
     sync::{Arc, RwLock},
     time::Duration,
@@ -13,14 +12,12 @@ use coordinator_core::{
     validator::Validator, webhooks,
 };
 use coordinator_web::{app::App, http, memory, router};
+use shell::{Log, Places, stop_signal};
 use tokio::{
     net::{TcpListener, lookup_host},
-    signal,
     sync::watch,
     task::JoinSet,
 };
-
-use super::places::Places;
 
 /// Graceful shutdown: time for requests under way.
 const GRACE: Duration = Duration::from_secs(20);
@@ -75,9 +72,8 @@ pub(super) struct Arguments {
     /// Behind a reverse proxy: clients are known by `X-Forwarded-For`
     #[arg(long)]
     behind_proxy: bool,
-    /// Write the log as JSON, one object per line
-    #[arg(long)]
-    log_json: bool,
+    #[command(flatten)]
+    log: Log,
 }
 
 #[derive(clap::Args)]
@@ -85,9 +81,8 @@ pub(super) struct ValidateArguments {
     /// Uploads validated at the same time
     #[arg(long, default_value_t = 1, value_name = "N")]
     threads: usize,
-    /// Write the log as JSON, one object per line
-    #[arg(long)]
-    log_json: bool,
+    #[command(flatten)]
+    log: Log,
 }
 
 fn host_and_port(text: &str) -> Result<(String, u16), String> {
@@ -122,43 +117,8 @@ fn lock_serving(store: &Database) -> Result<Option<FileLock>> {
     Ok(lock)
 }
 
-fn log(json: bool) {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("CHUHE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,sqlx=warn"));
-    let colours = std::io::stderr().is_terminal();
-    // An error of the log itself would be printed to standard error too: a panic if that fails.
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
-    let log = log.log_internal_errors(false);
-    if json {
-        log.json().init();
-    } else {
-        log.with_target(false).init();
-    }
-}
-
-/// Returns a channel that becomes true on SIGTERM or Ctrl-C.
-fn stop_signal() -> (Arc<watch::Sender<bool>>, watch::Receiver<bool>) {
-    let (stop, stopped) = watch::channel(false);
-    let stop = Arc::new(stop);
-    let signalled = Arc::clone(&stop);
-    tokio::spawn(async move {
-        let terminate = async {
-            match signal::unix::signal(signal::unix::SignalKind::terminate()) {
-                Ok(mut signal) => drop(signal.recv().await),
-                Err(_) => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            _ = signal::ctrl_c() => {}
-            () = terminate => {}
-        }
-        signalled.send_replace(true);
-    });
-    (stop, stopped)
-}
-
 pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -> Result<()> {
-    log(arguments.log_json);
+    arguments.log.begin();
     let (store, objects) = places.open(&clock).await?;
     let _serving = lock_serving(&store)?;
     let settings = Settings {
@@ -224,7 +184,7 @@ async fn watched(mut tasks: JoinSet<()>, stop: &watch::Sender<bool>) -> Result<(
 }
 
 pub(super) async fn validate(places: &Places, arguments: ValidateArguments, clock: Clock) -> Result<()> {
-    log(arguments.log_json);
+    arguments.log.begin();
     let (store, objects) = places.open(&clock).await?;
     // The sender lives as long as the validator listens.
     let (_stop, stopping) = stop_signal();

@@ -236,7 +236,10 @@ impl Operation for AddAccount {
         let mut workers = Vec::new();
         for number in 0..self.workers {
             let machine = machine(&format!("machine-{number}"));
-            workers.push((RegisterWorker { account, machine }.run(tx).await?.0, secret.clone()));
+            workers.push((
+                RegisterWorker { account, token: None, machine, network: None }.run(tx).await?.0,
+                secret.clone(),
+            ));
         }
         Ok(workers)
     }

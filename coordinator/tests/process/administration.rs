@@ -195,3 +195,18 @@ fn a_closed_pipe_is_no_error() {
     child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
     assert_eq!((child.wait().unwrap().code(), errors.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn the_standing_of_an_account_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    said(folder.path(), &["migrate"]);
+    said(folder.path(), &["admin", "user", "create", "ann"]);
+    let explained = said(folder.path(), &["admin", "audit", "explain", "ann"]);
+    let lines: Vec<&str> = explained.lines().collect();
+    assert!(lines[0].starts_with("Account ann of 20") && lines[0].ends_with(" is active."), "{explained}");
+    assert!(lines.contains(&"It has sent no games."), "{explained}");
+    assert!(lines.last().unwrap().ends_with(" UTC: account ann (volunteer, active)."), "{explained}");
+    let none = refused(folder.path(), &["admin", "audit", "explain", "eve"]);
+    assert_eq!(none, (2, "chuhe-coordinator: there is no account eve".to_owned()));
+    assert!(said(folder.path(), &["admin", "audit"]).contains("account_created"), "the events alone");
+}

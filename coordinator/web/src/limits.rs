@@ -5,7 +5,7 @@ pub(crate) mod permits;
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -150,10 +150,27 @@ pub(crate) fn address_of(request: &Request, peer: SocketAddr, behind_proxy: bool
 
 /// The client's address, from the headers.
 pub(crate) fn address_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bool) -> String {
+    sender(ip_in(headers, peer, behind_proxy))
+}
+
+/// A hash of the block of addresses that a client is in.
+pub(crate) fn network_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bool) -> String {
+    short(&network(ip_in(headers, peer, behind_proxy)))
+}
+
+fn ip_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bool) -> IpAddr {
     // The proxy may append a header line of its own.
     let forwarded = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| behind_proxy);
     let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
-    sender(forwarded.unwrap_or(peer.ip()))
+    forwarded.unwrap_or(peer.ip())
+}
+
+/// The block of addresses that one customer or one house may have: 256 of IPv4, a /48 of IPv6.
+fn network(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(address) => Ipv4Addr::from_bits(address.to_bits() & !0xff).to_string(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 80 << 80).to_string(),
+    }
 }
 
 /// The sender behind an address: an IPv4 address or an IPv6 /64.
@@ -197,6 +214,15 @@ mod tests {
         assert_eq!(limits.take("a", Some("t"), now.after(500)), Ok(()));
         assert_eq!(limits.take("a", Some("t"), now.after(500)), Err(1));
         assert_eq!(limits.take("a", Some("t"), Time(0)), Err(1), "a clock that runs backwards adds nothing");
+    }
+
+    #[test]
+    fn a_house_has_one_network() {
+        let of = |address: &str| network(address.parse().unwrap());
+        assert_eq!((of("192.0.2.7"), of("::ffff:192.0.2.200")), ("192.0.2.0".to_owned(), "192.0.2.0".to_owned()));
+        assert_ne!(of("192.0.3.7"), of("192.0.2.7"));
+        assert_eq!(of("2001:db8:1:2::7"), "2001:db8:1::");
+        assert_eq!(of("2001:db8:1:ffff::9"), of("2001:db8:1:2::7"));
     }
 
     #[test]

@@ -170,7 +170,8 @@ impl Certificate {
 #[cfg(test)]
 mod tests {
     use dataset::{Adjudication, GameSettings};
-    use engine::{Evaluation, Parameters};
+    use engine::{Evaluation, Parameters, published};
+    use nnue::Kernel;
     use xiangqi::rules::{Outcome, RuleSet};
 
     use super::*;
@@ -247,6 +248,23 @@ mod tests {
             assert_eq!((certificate.step, verdict(&certificate)), (*step, vec![false]), "{certificate:?}");
             assert_eq!(certificate.verify(&run, &mut run.players()), Ok(()));
             assert_eq!(certificate.verify_claim(shards()[0], forged), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_ruling_is_the_same_on_every_instruction_set() {
+        let by = |kernel| Run { evaluation: published::evaluation(kernel), ..run() };
+        let one = by(Kernel::SCALAR);
+        let right = one.game(&mut one.players(), 3).unwrap().record;
+        let mut forged = right.clone();
+        forged.moves[4].score = Some(77);
+        let ruling = Certificate::rule(&one, &mut one.players(), 3, shards(), [&right, &forged]).unwrap().unwrap();
+        assert_eq!(verdict(&ruling), [true, false]);
+        for kernel in Kernel::available() {
+            let other = by(kernel);
+            assert_eq!(ruling.verify(&other, &mut other.players()), Ok(()), "{}", kernel.name());
+            let again = Certificate::rule(&other, &mut other.players(), 3, shards(), [&right, &forged]).unwrap();
+            assert_eq!(again.as_ref(), Some(&ruling), "{}", kernel.name());
         }
     }
 

@@ -3,7 +3,7 @@
 use dataset::Header;
 
 use super::{
-    ids::JobId,
+    ids::{CampaignId, JobId},
     states::{JobKind, JobState},
 };
 use crate::clock::Time;
@@ -42,6 +42,19 @@ pub struct JobCounts {
     pub pending: i64,
     /// How often counted games were withdrawn.
     pub withdrawals: i64,
+}
+
+/// A self-play job whose games left the pool or came back.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangedJob {
+    /// Its id.
+    pub job: JobId,
+    /// Its campaign.
+    pub campaign: CampaignId,
+    /// The generation of its games.
+    pub generation: i64,
+    /// How often its games changed since they were counted.
+    pub recheck: i64,
 }
 
 /// A job that may have games for a worker.

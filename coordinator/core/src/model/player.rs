@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Reason, Standing,
-    ids::{AccountId, WorkerId},
+    ids::{AccountId, TokenId, WorkerId},
     states::AccountState,
 };
 use crate::clock::Time;
@@ -34,6 +34,15 @@ pub struct Auditor {
     pub is_trusted: bool,
 }
 
+/// The key of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerKey {
+    /// Whether its results are authoritative.
+    pub is_trusted: bool,
+    /// The token of its last request. The requests of a trusted worker have this one.
+    pub token: Option<TokenId>,
+}
+
 /// A worker that asks for games, and its account.
 #[derive(Clone, Debug)]
 pub struct Player {
@@ -43,8 +52,8 @@ pub struct Player {
     pub account: AccountId,
     /// The bench signature of its engine.
     pub bench_signature: i64,
-    /// Whether its results are authoritative.
-    pub is_trusted: bool,
+    /// Whether its results are authoritative, and with which token.
+    pub key: WorkerKey,
     /// The message with which the worker is blocked.
     pub blocked: Option<Reason>,
     /// The account's state.

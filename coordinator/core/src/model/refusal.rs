@@ -110,6 +110,8 @@ refusals! {
     NotFound NotFound "there is no such thing",
     NotSignedIn NoToken "sign in first",
     ObjectsBusy Busy "the store of objects does not answer: ask again later",
+    OtherToken { worker: WorkerId } Forbidden
+        "worker {worker} is trusted, with the token that it had then: this is another one",
     OwnQuarantine Forbidden "another maintainer lifts the quarantine of an account",
     PairLeased { pair: i64, next: i64 } Conflict "pair {pair} was handed out already: the next is {next}",
     RecipeInUse Conflict "`recipe` cannot be changed while a net is trained",

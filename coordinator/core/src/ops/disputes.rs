@@ -10,7 +10,7 @@ mod review;
 mod rule;
 
 pub use claim::ClaimComparisons;
-pub use claim_games::{ClaimDisputes, ClaimUnchecked, PassCheck};
+pub use claim_games::{ClaimDisputes, ClaimUnchecked, ClaimedGame, PassCheck, PostponeGame};
 pub use draw_auditors::DrawAuditors;
 pub use quarantine::SetQuarantine;
 pub use record::RecordComparison;

@@ -1,11 +1,57 @@
 //! Operations on nets and books.
 
+use std::collections::{BTreeMap, btree_map::Entry};
+
 use dataset::Digest;
 
 use crate::{
-    model::NewNet,
-    store::{Operation, StoreError, Tx},
+    model::{ChangedJob, NewNet},
+    query,
+    store::{Database, Nets, Operation, StoreError, Tx},
 };
+
+/// Counts the games in quarantine of each training set whose games left the pool or came back. Jobs
+/// whose games changed after they were read are left to the next call.
+pub struct CountFallen {
+    jobs: Vec<ChangedJob>,
+    sets: BTreeMap<Digest, i64>,
+}
+
+impl CountFallen {
+    /// Reads the training sets, which takes a while.
+    pub async fn prepare(store: &Database) -> Result<Self, StoreError> {
+        let counted = store.read(query!(|connection| {
+            let mut nets = Nets::on(connection);
+            let jobs = nets.changed_jobs().await?;
+            let mut sets = BTreeMap::new();
+            for job in &jobs {
+                for set in nets.sets_with(job).await? {
+                    if let Entry::Vacant(unread) = sets.entry(set) {
+                        unread.insert(nets.fallen_games(set).await?);
+                    }
+                }
+            }
+            Ok((jobs, sets))
+        }));
+        let (jobs, sets) = counted.await?;
+        Ok(Self { jobs, sets })
+    }
+}
+
+impl Operation for CountFallen {
+    const NAME: &'static str = "count_fallen";
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        for (set, games) in &self.sets {
+            tx.nets().save_fallen(*set, *games).await?;
+        }
+        for job in &self.jobs {
+            tx.jobs().end_recheck(job).await?;
+        }
+        Ok(())
+    }
+}
 
 /// Adds a net; an existing one stays as it is.
 pub struct AddNet {

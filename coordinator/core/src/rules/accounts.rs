@@ -7,7 +7,9 @@ use protocol::api::{
 
 use crate::{
     clock::{SECOND, Time},
-    model::{Account, AccountChange, AccountState, Authority, Identity, Reason, Refusal, Token},
+    model::{
+        Account, AccountChange, AccountState, Authority, Identity, Reason, Refusal, Token, TokenId, WorkerId, WorkerKey,
+    },
 };
 
 /// Resolution of a token's last use, in milliseconds.
@@ -63,6 +65,15 @@ impl Authority {
     }
 }
 
+impl WorkerKey {
+    /// Checks that a request of the worker may come with this token. A trusted worker has one token
+    /// alone: another one of its account makes no trusted games.
+    pub fn check(&self, worker: WorkerId, token: Option<TokenId>) -> Result<(), Refusal> {
+        let is_bound = self.is_trusted && self.token.is_some();
+        if is_bound && self.token != token { Err(Refusal::OtherToken { worker }) } else { Ok(()) }
+    }
+}
+
 impl Token {
     /// The identity of a request with this token of an account.
     pub fn authenticate(&self, account: Account, now: Time) -> Result<Identity, Refusal> {
@@ -90,7 +101,7 @@ impl Token {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AccountId, TokenId};
+    use crate::model::AccountId;
 
     fn account(state: AccountState) -> Account {
         let (id, name) = (AccountId(7), "ann".to_owned());
@@ -168,6 +179,19 @@ mod tests {
         assert_eq!(own.check_token(Role::Admin, Some(Time(1))).unwrap_err().code(), Code::Forbidden);
         let eternal = Authority { expires: None, ..own };
         assert_eq!(eternal.check_token(Role::Trainer, None), Ok(()));
+    }
+
+    #[test]
+    fn a_trusted_worker_has_one_token_alone() {
+        let check = |is_trusted, bound: Option<i64>, token: Option<i64>| {
+            WorkerKey { is_trusted, token: bound.map(TokenId) }.check(WorkerId(4), token.map(TokenId))
+        };
+        assert_eq!(check(true, Some(3), Some(3)), Ok(()));
+        for token in [None, Some(5)] {
+            assert_eq!(check(true, Some(3), token), Err(Refusal::OtherToken { worker: WorkerId(4) }));
+        }
+        assert_eq!(check(true, None, Some(5)), Ok(()), "its next request binds it");
+        assert_eq!(check(false, Some(3), Some(5)), Ok(()), "other workers may change their token");
     }
 
     #[test]

@@ -57,6 +57,24 @@ pub fn draw_auditor(auditors: &[Auditor], may_audit: impl Fn(&Auditor) -> bool, 
     None
 }
 
+/// Chooses the auditor of an account's shard: an account that has not played its games. Accounts
+/// related to a player are left out, unless all are. In a fleet of two accounts it is the other
+/// one. An account with a trusted worker is never left out: it may have invited all others.
+#[must_use]
+pub fn choose_auditor(
+    auditors: &[Auditor],
+    own: AccountId,
+    players: &[AccountId],
+    related: &[AccountId],
+    draw: u64,
+) -> Option<AccountId> {
+    let is_new = |auditor: &Auditor| !players.contains(&auditor.account);
+    let is_unrelated = |auditor: &Auditor| !related.contains(&auditor.account);
+    let all_related = !auditors.iter().any(|auditor| is_new(auditor) && is_unrelated(auditor));
+    let may_audit = |auditor: &Auditor| is_new(auditor) && (all_related || auditor.is_trusted || is_unrelated(auditor));
+    draw_auditor(auditors, may_audit, draw).or_else(|| draw_auditor(auditors, |auditor| auditor.account != own, draw))
+}
+
 /// The random number of a shard among those of one draw.
 #[must_use]
 pub fn draw_of(draw: u64, shard: ShardId) -> u64 {
@@ -130,6 +148,8 @@ impl AuditState {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -177,6 +197,28 @@ mod tests {
         let trusted = Auditor { is_trusted: true, ..auditor(1, 1) };
         let found = drawn(&[trusted, auditor(2, 1_000)], 9, 4_000);
         assert!(found[0].abs_diff(2_000) < 150, "{found:?}");
+    }
+
+    #[test]
+    fn a_related_account_audits_where_no_other_one_may() {
+        let all = [auditor(1, 1), auditor(2, 1), auditor(3, 1), auditor(4, 1)];
+        let chosen = |auditors: &[Auditor], players: &[i64], related: &[i64]| {
+            let ids = |ids: &[i64]| ids.iter().copied().map(AccountId).collect::<Vec<_>>();
+            let (players, related) = (ids(players), ids(related));
+            let draws = (0..200).map(|draw| draw_of(draw, ShardId(1)));
+            let found = draws.filter_map(|draw| choose_auditor(auditors, AccountId(1), &players, &related, draw));
+            found.map(|account| account.0).collect::<BTreeSet<i64>>()
+        };
+        let set = |ids: &[i64]| ids.iter().copied().collect::<BTreeSet<i64>>();
+        assert_eq!(chosen(&all, &[1], &[]), set(&[2, 3, 4]));
+        assert_eq!(chosen(&all, &[1], &[1, 2]), set(&[3, 4]), "neither itself nor a relative");
+        assert_eq!(chosen(&all, &[1, 3], &[1, 2]), set(&[4]));
+        assert_eq!(chosen(&all, &[1, 3, 4], &[1, 2]), set(&[2]), "a relative, for want of another one");
+        assert_eq!(chosen(&all, &[1, 2, 3, 4], &[]), set(&[2, 3, 4]), "a further audit");
+        assert_eq!(chosen(&all[..1], &[1], &[]), set(&[]), "never itself");
+        let trusted = [auditor(1, 1), Auditor { is_trusted: true, ..auditor(2, 1) }, auditor(3, 1), auditor(4, 1)];
+        assert_eq!(chosen(&trusted, &[1], &[1, 2, 3]), set(&[2, 4]), "its maintainer may have invited it");
+        assert_eq!(chosen(&trusted, &[1], &[1, 2, 3, 4]), set(&[2, 3, 4]), "all are in one house");
     }
 
     #[test]

@@ -18,9 +18,10 @@ const SPARE_GAMES: i64 = 16;
 pub const STEPS: &[(Step, &str, Step)] = &[
     (Step::Collecting, "enough positions, or train", Step::Training),
     (Step::Training, "the net is trained", Step::Gating),
+    (Step::Collecting, "a rejection is reversed", Step::Gating),
     (Step::Training, "it failed, and resume", Step::Collecting),
     (Step::Gating, "promoted: the next generation", Step::Collecting),
-    (Step::Gating, "rejected: more games, another candidate", Step::Collecting),
+    (Step::Gating, "not promoted: more games, another candidate", Step::Collecting),
     (Step::Training, "rolled back", Step::Collecting),
     (Step::Gating, "rolled back", Step::Collecting),
 ];
@@ -119,6 +120,21 @@ impl Campaign {
         self.enter(now, Step::Collecting);
         let (candidates, generation) = (self.candidates, self.generation);
         (candidates >= most).then_some(Reason::CandidatesRejected { candidates, generation })
+    }
+
+    /// Whether a candidate may come back whose rejection was reversed. During a training or another
+    /// gate it waits.
+    #[must_use]
+    pub fn takes_back(&self) -> bool {
+        matches!(self.state, State::Running | State::Stuck) && self.phase == Step::Collecting
+    }
+
+    /// Takes a candidate back: its gate decides again. Its rejection counts no more, so a stuck
+    /// campaign runs again.
+    pub fn take_back(&mut self, now: Time, training: TrainingId, gate: JobId) {
+        self.candidates = (self.candidates - 1).max(0);
+        (self.state, self.reason, self.training) = (State::Running, None, Some(training));
+        self.begin_gate(now, gate);
     }
 
     /// Marks it as stuck until a maintainer acts.
@@ -222,7 +238,7 @@ mod tests {
     /// One random event, if it may happen; its command, if it was one.
     fn happen(campaign: &mut Campaign, random: &mut Stream, now: Time) -> Option<Command> {
         let command = Command::ALL[random.below(Command::ALL.len() as u64) as usize];
-        match (random.below(5), campaign.phase) {
+        match (random.below(6), campaign.phase) {
             (0, _) => {
                 campaign.accept(command).ok()?;
                 match command {
@@ -236,6 +252,7 @@ mod tests {
                 return Some(command);
             }
             (1, _) => campaign.roll_back(now, None),
+            (5, _) if campaign.takes_back() => campaign.take_back(now, TrainingId(now.0), JobId(now.0)),
             _ if campaign.state != State::Running => {}
             (2, Step::Training) => campaign.stick(Reason::NoTrainer),
             (_, Step::Collecting) => campaign.begin_training(now, TrainingId(now.0)),
@@ -282,6 +299,26 @@ mod tests {
         }
         let missing = STEPS.iter().find(|step| !seen.contains(&(step.0, step.2)));
         assert_eq!(missing, None, "every step was taken");
+    }
+
+    #[test]
+    fn a_reversed_rejection_counts_no_more() {
+        let mut campaign = Campaign { candidates: 2, ..campaign() };
+        campaign.stick(Reason::NoTrainer);
+        assert!(campaign.takes_back());
+        campaign.take_back(Time(9), TrainingId(4), JobId(5));
+        assert_eq!((campaign.state, campaign.reason.clone(), campaign.candidates), (State::Running, None, 1));
+        assert_eq!((campaign.training, campaign.gate), (Some(TrainingId(4)), Some(JobId(5))));
+        for (state, phase) in [
+            (State::Running, Step::Training),
+            (State::Running, Step::Gating),
+            (State::Stuck, Step::Training),
+            (State::Paused, Step::Collecting),
+            (State::Stopped, Step::Collecting),
+            (State::Complete, Step::Collecting),
+        ] {
+            assert!(!Campaign { state, phase, ..campaign.clone() }.takes_back(), "{state} {phase}");
+        }
     }
 
     #[test]

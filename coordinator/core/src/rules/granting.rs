@@ -68,7 +68,7 @@ impl Player {
     /// Seconds that it waits for faults of its account; none if it gets games.
     #[must_use]
     pub fn fault_seconds(&self, now: Time) -> Option<u32> {
-        self.standing.wait_seconds(now).filter(|_| !self.is_trusted)
+        self.standing.wait_seconds(now).filter(|_| !self.key.is_trusted)
     }
 
     /// Returns the reason why it gets no leases, if there is one.
@@ -107,6 +107,13 @@ impl LeaseLoad {
 }
 
 impl Wait {
+    /// The wait of an account that has played its share of a gate.
+    #[must_use]
+    pub fn for_others() -> Self {
+        let reason = "the account has played its share of the match: others play the rest";
+        Self { seconds: None, reason: reason.to_owned() }
+    }
+
     /// The wait of an account to which as much is lent as it has proven.
     #[must_use]
     pub fn until_validated() -> Self {
@@ -186,6 +193,19 @@ impl Job {
     }
 }
 
+/// One account plays at most one in so many of a gate's games, if enough others are there.
+const GATE_SHARE: i64 = 3;
+
+/// Games of a gate that any account may play.
+const FREE_GATE_GAMES: i64 = 32;
+
+/// Whether an account with so many counted games of a gate gets more, of those up to the frontier.
+/// In a fleet of few accounts it does, since the gate would never end.
+#[must_use]
+pub const fn may_play_gate(own: i64, frontier: i64, accounts: i64) -> bool {
+    accounts <= GATE_SHARE || own < FREE_GATE_GAMES || own * GATE_SHARE < frontier
+}
+
 /// Returns the seconds until an idle worker asks again; they grow with the number of workers.
 #[must_use]
 pub fn idle_seconds(active_workers: i64) -> u32 {
@@ -245,6 +265,13 @@ mod tests {
             let wait = |waiting| job.wait(WorkerId(1), waiting, Time(1), &policy).is_some();
             assert_eq!((wait(125), wait(126)), (false, *kind == JobKind::Selfplay));
         }
+    }
+
+    #[test]
+    fn an_account_plays_a_third_of_a_gate_at_most() {
+        assert!(may_play_gate(31, 31, 60) && !may_play_gate(32, 96, 60), "the first games are free");
+        assert!(may_play_gate(99, 300, 60) && !may_play_gate(100, 300, 60));
+        assert!(may_play_gate(300, 300, 3) && !may_play_gate(300, 300, 4), "few accounts play all of it");
     }
 
     #[test]

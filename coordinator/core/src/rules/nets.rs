@@ -1,6 +1,6 @@
 //! Nets, from the training to the promotion.
 
-use NetEvent::{Proven, Rejected, RolledBack, Trained, Unproven};
+use NetEvent::{Proven, Rejected, Reversed, RolledBack, Trained, Unproven};
 use nnue::architecture::{Inputs, Sizes};
 
 use crate::model::NetState;
@@ -14,6 +14,8 @@ pub enum NetEvent {
     Promoted,
     /// Its campaign gave it up.
     Rejected,
+    /// After a quarantine the gate that rejected it proves it.
+    Reversed,
     /// After a quarantine its gate does not prove it.
     Unproven,
     /// Its gate proves it again.
@@ -33,6 +35,7 @@ impl NetState {
         (Self::Disputed, NetEvent::Promoted, Self::Promoted),
         (Self::RolledBack, NetEvent::Promoted, Self::Promoted),
         (Self::Candidate, Rejected, Self::Rejected),
+        (Self::Rejected, Reversed, Self::Candidate),
         (Self::Promoted, Unproven, Self::Disputed),
         (Self::Disputed, Proven, Self::Promoted),
         (Self::Promoted, RolledBack, Self::RolledBack),
@@ -61,7 +64,7 @@ pub fn architecture_line(sizes: Sizes) -> String {
 mod tests {
     use super::*;
 
-    const EVENTS: [NetEvent; 6] = [Trained, NetEvent::Promoted, Rejected, Unproven, Proven, RolledBack];
+    const EVENTS: [NetEvent; 7] = [Trained, NetEvent::Promoted, Rejected, Reversed, Unproven, Proven, RolledBack];
 
     #[test]
     fn a_given_net_is_no_candidate() {

@@ -11,8 +11,14 @@ use crate::{
     model::{Fault, Standing},
 };
 
-/// Nodes lent without any accepted game: ten seconds of a core. A fault costs at least as many.
-pub(super) const STRANGER_NODES: i64 = 4_000_000;
+/// Seconds of a core lent without any accepted game.
+pub const SECONDS_OF_STRANGER: i64 = 10;
+
+/// Nodes of a core in a second.
+const NODES_PER_SECOND: i64 = 400_000;
+
+/// Nodes lent without any accepted game. A fault costs at least as many.
+pub(super) const STRANGER_NODES: i64 = SECONDS_OF_STRANGER * NODES_PER_SECOND;
 
 /// Faults without a wait, since computers sleep and lose power.
 const FREE_FAULTS: i64 = 2;
@@ -39,6 +45,12 @@ impl Standing {
     #[must_use]
     pub const fn max_lent_nodes(&self) -> i64 {
         self.proven_nodes.saturating_add(STRANGER_NODES)
+    }
+
+    /// Seconds of a core that are lent at the same time, at most.
+    #[must_use]
+    pub const fn lent_seconds(&self) -> i64 {
+        self.max_lent_nodes() / NODES_PER_SECOND
     }
 
     /// Limits the games of a new lease, beside so many nodes already lent. Whole units; one unit is

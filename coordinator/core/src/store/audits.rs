@@ -67,7 +67,8 @@ impl Shards<'_> {
         let query = "UPDATE shards SET held_games = held_games + $2,
                      audit = CASE WHEN $2 > 0 AND audit = 'none' AND (audited_games = 0 OR audited_games < games / 10)
                      AND EXISTS (SELECT 1 FROM leases WHERE leases.id = shards.lease AND leases.kind <> 'fresh')
-                     AND EXISTS (SELECT 1 FROM workers WHERE workers.id = shards.worker AND workers.trusted = 0)
+                     AND EXISTS (SELECT 1 FROM workers WHERE workers.id = shards.worker
+                                 AND (workers.trusted = 0 OR shards.id <= workers.trusted_after))
                      THEN 'wanted' ELSE audit END
                      WHERE id = $1 RETURNING job, state, games, positions, held_games AS held";
         let it: Holdings = sqlx::query_as(query).bind(shard).bind(gain).fetch_one(self.0.raw()).await?;
@@ -140,7 +141,8 @@ impl Shards<'_> {
                      FROM shards JOIN segments ON segments.shard = shards.id
                      JOIN workers ON workers.id = shards.worker
                      WHERE shards.job = $1 AND segments.first < $2 AND shards.audit IN ('none', 'clean')
-                     AND shards.audited_games < shards.games AND workers.trusted = 0 AND shards.state = 'validated'
+                     AND shards.audited_games < shards.games AND shards.state = 'validated'
+                     AND (workers.trusted = 0 OR shards.id <= workers.trusted_after)
                      AND shards.object = 'present' GROUP BY shards.id ORDER BY shards.id";
         let query = sqlx::query_as(query).bind(job).bind(below);
         let found: Vec<Auditable> = query.fetch_all(self.0.raw()).await?;

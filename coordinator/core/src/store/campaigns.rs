@@ -4,10 +4,17 @@ use dataset::Digest;
 use protocol::campaign::Campaign as Plan;
 use sqlx::{AssertSqlSafe, Row as _, any::AnyRow};
 
-use super::{convert::digest, error::StoreError, operation::repository};
+use super::{
+    convert::{digest, row},
+    error::StoreError,
+    operation::repository,
+};
 use crate::{
     clock::Time,
-    model::{AccountId, Campaign, CampaignId, CampaignKey, CampaignState, CampaignStep, JobId, PromotionKind, Refusal},
+    model::{
+        AccountId, Campaign, CampaignId, CampaignKey, CampaignState, CampaignStep, JobId, PromotionKind, Refusal,
+        TrainingId,
+    },
 };
 
 /// The columns of a campaign, without their condition.
@@ -43,6 +50,18 @@ pub struct Promotion<'a> {
     /// The reason of a rollback.
     pub reason: Option<&'a str>,
 }
+
+/// A gate whose rejection was reversed.
+pub struct ReversedGate {
+    /// Its job.
+    pub job: JobId,
+    /// The net that it rejected.
+    pub net: String,
+    /// The training of that net.
+    pub training: TrainingId,
+}
+
+row!(ReversedGate { job, net, training });
 
 fn read(row: &AnyRow) -> Result<Campaign, StoreError> {
     let text: String = row.try_get("text")?;
@@ -91,10 +110,22 @@ impl Campaigns<'_> {
         self.fetch(key, true).await
     }
 
-    /// The running campaigns.
-    pub async fn running(&mut self) -> Result<Vec<CampaignId>, StoreError> {
-        let query = "SELECT id FROM campaigns WHERE state = 'running' ORDER BY id";
+    /// The campaigns that may advance: running ones, and stuck ones with a reversed rejection.
+    pub async fn advancing(&mut self) -> Result<Vec<CampaignId>, StoreError> {
+        let query = "SELECT id FROM campaigns WHERE state = 'running'
+                     OR (state = 'stuck' AND EXISTS (SELECT 1 FROM jobs WHERE campaign = campaigns.id AND reversed = 1))
+                     ORDER BY id";
         Ok(sqlx::query_scalar(query).fetch_all(self.0.raw()).await?)
+    }
+
+    /// The oldest gate against the champion whose rejection was reversed.
+    pub async fn reversed_gate(&mut self, campaign: &Campaign) -> Result<Option<ReversedGate>, StoreError> {
+        let query = "SELECT jobs.id AS job, jobs.net AS net, MAX(trainings.id) AS training
+                     FROM jobs JOIN trainings ON trainings.candidate = jobs.net AND trainings.campaign = jobs.campaign
+                     WHERE jobs.campaign = $1 AND jobs.reversed = 1 AND COALESCE(jobs.opponent, '') = $2
+                     GROUP BY jobs.id, jobs.net ORDER BY jobs.id LIMIT 1";
+        let champion = campaign.champion.map(|net| net.to_string()).unwrap_or_default();
+        Ok(sqlx::query_as(query).bind(campaign.id).bind(champion).fetch_optional(self.0.raw()).await?)
     }
 
     /// Adds a running campaign.

@@ -76,7 +76,8 @@ fn shards_of(near: &str) -> AssertSqlSafe<String> {
          SELECT shards.id AS id, shards.job AS job, shards.account AS account, shards.first AS first,
                 shards.games AS games, shards.state AS state, audit, audited_games, object,
                 CASE WHEN validated IS NULL THEN 0 ELSE 1 END AS is_validated,
-                workers.trusted AS is_trusted, accounts.distrusted AS is_distrusted,
+                CASE WHEN workers.trusted = 1 AND shards.id > workers.trusted_after THEN 1 ELSE 0 END AS is_trusted,
+                accounts.distrusted AS is_distrusted,
                 leases.kind AS kind, leases.audited AS audited
          FROM sides CROSS JOIN shards JOIN leases ON leases.id = shards.lease
          JOIN workers ON workers.id = shards.worker JOIN accounts ON accounts.id = shards.account
@@ -112,7 +113,8 @@ impl Comparisons<'_> {
     pub async fn trusted_with(&mut self, shard: &Part, job: JobId, game: i64) -> Result<Option<Part>, StoreError> {
         let query = "SELECT theirs.id AS shard, theirs.first AS first, theirs.games AS games
                      FROM shards AS theirs JOIN workers ON workers.id = theirs.worker
-                     WHERE theirs.job = $1 AND theirs.id <> $2 AND workers.trusted = 1 AND theirs.first <= $3
+                     WHERE theirs.job = $1 AND theirs.id <> $2 AND workers.trusted = 1
+                     AND theirs.id > workers.trusted_after AND theirs.first <= $3
                      AND theirs.first > $3 - $4 AND theirs.first + theirs.games > $3 AND theirs.state = 'validated'
                      AND NOT EXISTS (SELECT 1 FROM comparisons WHERE state <> 'void'
                                      AND comparisons.first <= $3 AND comparisons.first + comparisons.games > $3

@@ -78,7 +78,7 @@ pub async fn audited(connection: &mut Connection<'_>, job: JobId, below: i64) ->
                                   THEN 1 ELSE 0 END) AS drawn
                        FROM segments JOIN shards ON shards.id = segments.shard
                                      JOIN workers ON workers.id = shards.worker
-                       WHERE segments.job = $1 AND segments.first < $2 AND workers.trusted = 0
+                       WHERE segments.job = $1 AND segments.first < $2 AND (workers.trusted = 0 OR shards.id <= workers.trusted_after)
                        GROUP BY shards.id) AS held";
     Ok(sqlx::query_as(query).bind(job).bind(below).fetch_one(connection.raw()).await?)
 }

@@ -13,7 +13,9 @@ use super::{
 };
 use crate::{
     clock::Time,
-    model::{AccountId, Campaign, CampaignId, HeldGames, Job, JobCounts, JobId, JobKind, JobState, OpenJob},
+    model::{
+        AccountId, Campaign, CampaignId, ChangedJob, HeldGames, Job, JobCounts, JobId, JobKind, JobState, OpenJob,
+    },
 };
 
 const BY_ID: &str =
@@ -123,6 +125,13 @@ impl Jobs<'_> {
     /// Marks a job's decision as outdated: its games have changed.
     pub async fn mark_for_recheck(&mut self, job: JobId) -> Result<(), StoreError> {
         sqlx::query("UPDATE jobs SET recheck = recheck + 1 WHERE id = $1").bind(job).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Ends the recheck of a job, unless its games have changed again.
+    pub async fn end_recheck(&mut self, changed: &ChangedJob) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE jobs SET recheck = 0 WHERE id = $1 AND recheck = $2").bind(changed.job);
+        query.bind(changed.recheck).execute(self.0.raw()).await?;
         Ok(())
     }
 

@@ -99,6 +99,12 @@ impl Jobs<'_> {
         Ok(())
     }
 
+    /// Stores whether the gate that rejected a net now proves it; whether that is new.
+    pub async fn set_reversed(&mut self, job: JobId, is_reversed: bool) -> Result<bool, StoreError> {
+        let query = sqlx::query("UPDATE jobs SET reversed = $2 WHERE id = $1 AND reversed <> $2").bind(job);
+        Ok(query.bind(i64::from(is_reversed)).execute(self.0.raw()).await?.rows_affected() == 1)
+    }
+
     /// Stores a recheck, and whether another one is due.
     pub async fn save_recheck(&mut self, now: Time, job: JobId, is_due: bool) -> Result<(), StoreError> {
         let query = sqlx::query("UPDATE jobs SET recheck = $2, rechecked = $3 WHERE id = $1").bind(job);

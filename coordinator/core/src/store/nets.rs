@@ -1,6 +1,6 @@
 //! The tables of nets, opening books and training sets.
 
-use std::{ops::RangeInclusive, sync::Arc};
+use std::{collections::BTreeSet, ops::RangeInclusive, sync::Arc};
 
 use dataset::{
     Digest,
@@ -8,10 +8,15 @@ use dataset::{
 };
 use sqlx::AssertSqlSafe;
 
-use super::{convert::row, error::StoreError, jobs::Jobs, operation::repository};
+use super::{
+    convert::{digest, row},
+    error::StoreError,
+    jobs::Jobs,
+    operation::repository,
+};
 use crate::{
     clock::Time,
-    model::{Campaign, CampaignId, JobCounts, NetState, NewNet, Reason, Refusal},
+    model::{Campaign, CampaignId, ChangedJob, JobCounts, NetState, NewNet, Reason, Refusal},
     rules::nets::NetEvent,
 };
 
@@ -23,6 +28,11 @@ const MAX_PARTS: i64 = 16;
 
 /// Shards of a training set read by one statement.
 const MAX_ENTRIES: i64 = 1_000;
+
+/// Changed jobs read by one statement.
+const MAX_CHANGED: i64 = 16;
+
+row!(ChangedJob { job, campaign, generation, recheck });
 
 struct EntryRow {
     first: i64,
@@ -217,6 +227,47 @@ impl Nets<'_> {
         Ok(Some(TrainingSet { campaign, generations, hash, games, positions, text, withdrawals }))
     }
 
+    /// Self-play jobs of campaigns whose games left the pool or came back.
+    pub async fn changed_jobs(&mut self) -> Result<Vec<ChangedJob>, StoreError> {
+        let query = "SELECT id AS job, campaign, generation, recheck FROM jobs
+                     WHERE recheck > 0 AND kind = 'selfplay' AND campaign IS NOT NULL ORDER BY id LIMIT $1";
+        Ok(sqlx::query_as(query).bind(MAX_CHANGED).fetch_all(self.0.raw()).await?)
+    }
+
+    /// The training sets that may have games of a job.
+    pub async fn sets_with(&mut self, job: &ChangedJob) -> Result<Vec<Digest>, StoreError> {
+        let query = "SELECT hash FROM manifests WHERE campaign = $1 AND generation >= $2 AND since <= $2";
+        let query = sqlx::query_scalar(query).bind(job.campaign).bind(job.generation);
+        let hashes: Vec<String> = query.fetch_all(self.0.raw()).await?;
+        hashes.iter().map(|hash| digest(hash)).collect()
+    }
+
+    /// Counts the games of a training set that are in quarantine.
+    pub async fn fallen_games(&mut self, set: Digest) -> Result<i64, StoreError> {
+        let query = "SELECT shards.hash AS hash FROM manifests
+                     CROSS JOIN jobs CROSS JOIN shards
+                     WHERE manifests.hash = $1 AND jobs.campaign = manifests.campaign AND jobs.kind = 'selfplay'
+                     AND jobs.generation >= manifests.since AND jobs.generation <= manifests.generation
+                     AND shards.job = jobs.id AND shards.state = 'quarantined'";
+        let fallen: Vec<String> = sqlx::query_scalar(query).bind(set.to_string()).fetch_all(self.0.raw()).await?;
+        if fallen.is_empty() {
+            return Ok(0);
+        }
+        let fallen: BTreeSet<String> = fallen.into_iter().collect();
+        let text = self.training_manifest(set).await?.unwrap_or_default();
+        let broken = |error| StoreError::Corrupt(format!("the training set {set} is none: {error}"));
+        let manifest = Manifest::from_text(&text).map_err(broken)?;
+        let entries = manifest.shards.iter().filter(|entry| fallen.contains(&entry.sha256));
+        Ok(entries.map(|entry| entry.games as i64).sum())
+    }
+
+    /// Stores how many games of a training set are in quarantine.
+    pub async fn save_fallen(&mut self, set: Digest, games: i64) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE manifests SET fallen_games = $2 WHERE hash = $1 AND fallen_games <> $2");
+        query.bind(set.to_string()).bind(games).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
     /// Adds a part of a manifest, after the part before it.
     pub async fn add_part(&mut self, manifest: Digest, part: i64, text: &str) -> Result<(), StoreError> {
         let query = "INSERT INTO manifest_parts (manifest, part, text) SELECT $1, $2, $3
@@ -247,9 +298,10 @@ impl Nets<'_> {
         if last == 0 {
             return Ok(false);
         }
-        let query = "INSERT INTO manifests (hash, campaign, generation, games, positions, text, created)
-                     VALUES ($1, $2, $3, $4, $5, '', $6) ON CONFLICT (hash) DO NOTHING";
-        let query = sqlx::query(query).bind(set.hash.to_string()).bind(set.campaign).bind(*set.generations.end());
+        let query = "INSERT INTO manifests (hash, campaign, since, generation, games, positions, text, created)
+                     VALUES ($1, $2, $3, $4, $5, $6, '', $7) ON CONFLICT (hash) DO NOTHING";
+        let query = sqlx::query(query).bind(set.hash.to_string()).bind(set.campaign);
+        let query = query.bind(*set.generations.start()).bind(*set.generations.end());
         let query = query.bind(set.games as i64).bind(set.positions as i64).bind(now.0);
         query.execute(self.0.raw()).await?;
         Ok(true)

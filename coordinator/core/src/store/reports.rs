@@ -11,6 +11,7 @@ pub mod matches;
 pub mod net;
 pub mod overview;
 pub mod people;
+pub mod standing;
 pub mod workers;
 
 /// Rows per page.

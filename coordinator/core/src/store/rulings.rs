@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     clock::Time,
-    model::{DisputedGame, JobId, RulingId, ShardId, ToValidate},
+    model::{ComparisonId, DisputedGame, JobId, RulingId, ShardId, ToValidate},
 };
 
 row!(DisputedGame { comparison, game, one: hash, other: hash, header: header });
@@ -55,10 +55,16 @@ impl Comparisons<'_> {
         let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit);
         let rows: Vec<DisputedGame> = query.fetch_all(self.0.raw()).await?;
         for row in &rows {
-            let query = "UPDATE comparisons SET claimed_until = $2 WHERE id = $1";
-            sqlx::query(query).bind(row.comparison).bind(until).execute(self.0.raw()).await?;
+            self.postpone(row.comparison, until).await?;
         }
         Ok(rows)
+    }
+
+    /// Leaves a comparison until a time.
+    pub async fn postpone(&mut self, comparison: ComparisonId, until: Time) -> Result<(), StoreError> {
+        let query = "UPDATE comparisons SET claimed_until = $2 WHERE id = $1";
+        sqlx::query(query).bind(comparison).bind(until).execute(self.0.raw()).await?;
+        Ok(())
     }
 }
 
@@ -82,6 +88,13 @@ impl Shards<'_> {
         let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit);
         let found: Vec<Claimed> = query.fetch_all(self.0.raw()).await?;
         self.claim_until(found, until).await
+    }
+
+    /// Leaves a shard until a time.
+    pub async fn postpone(&mut self, shard: ShardId, until: Time) -> Result<(), StoreError> {
+        let query = "UPDATE shards SET claimed_until = $2 WHERE id = $1";
+        sqlx::query(query).bind(shard).bind(until).execute(self.0.raw()).await?;
+        Ok(())
     }
 
     /// Records that a referee played a game of a shard again.

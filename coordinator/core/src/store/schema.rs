@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
@@ -24,6 +24,7 @@ const MIGRATIONS: [&str; 11] = [
     concat!(include_str!("schema/9.sql"), include_str!("schema/proven.sql")),
     include_str!("schema/10.sql"),
     include_str!("schema/11.sql"),
+    include_str!("schema/12.sql"),
 ];
 
 /// Computes all counters from the rows that they count.

@@ -201,11 +201,20 @@ impl Shards<'_> {
         Ok(sqlx::query_scalar(query).bind(shard).fetch_one(self.0.raw()).await?)
     }
 
+    /// The validated games of an account in a match.
+    pub async fn counted_of(&mut self, job: JobId, account: AccountId) -> Result<i64, StoreError> {
+        let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) FROM shards
+                     WHERE job = $1 AND account = $2 AND state = 'validated' AND pairs IS NOT NULL";
+        Ok(sqlx::query_scalar(query).bind(job).bind(account).fetch_one(self.0.raw()).await?)
+    }
+
     /// A shard that gets its verdict, under the lock of its job.
     pub async fn to_validate(&mut self, shard: ShardId) -> Result<ShardToValidate, StoreError> {
         let query = "SELECT shards.id AS id, shards.worker AS worker, shards.account AS account, shards.first AS first,
                             shards.games AS games, shards.state AS state, shards.validated AS validated,
-                            leases.kind AS kind, workers.trusted AS is_trusted, clean_games, proven_nodes,
+                            leases.kind AS kind, clean_games, proven_nodes,
+                            CASE WHEN workers.trusted = 1 AND shards.id > workers.trusted_after THEN 1 ELSE 0 END
+                                AS is_trusted,
                             jobs.gate AS gate
                      FROM shards JOIN leases ON leases.id = shards.lease JOIN workers ON workers.id = shards.worker
                      JOIN accounts ON accounts.id = shards.account JOIN jobs ON jobs.id = shards.job
@@ -264,7 +273,7 @@ impl Shards<'_> {
         let rows: Vec<Refused> = sqlx::query_as(query).bind(worker).bind(MAX_NOTICES).fetch_all(self.0.raw()).await?;
         let notice = |Refused { hash, code, detail }: Refused| {
             let text = detail.map_or_else(|| "it was rejected".to_owned(), |detail| detail.to_string());
-            Notice { kind: "rejected".to_owned(), shard: hash.parse::<Digest>().ok(), code, text }
+            Notice { kind: ShardState::Rejected.to_string(), shard: hash.parse::<Digest>().ok(), code, text }
         };
         Ok(rows.into_iter().map(notice).collect())
     }

@@ -10,8 +10,14 @@ use super::{
 };
 use crate::{
     clock::{HOUR, Time},
-    model::{AccountId, Auditor, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, Standing, WorkerId},
+    model::{
+        AccountId, Auditor, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, Standing, TokenId, WorkerId,
+        WorkerKey,
+    },
 };
+
+/// Relatives of an account that are looked at.
+const MAX_RELATED: i64 = 1_000;
 
 /// Workers of other accounts that are looked at for lost games.
 const MAX_OTHERS: i64 = 100;
@@ -35,13 +41,20 @@ row!(Player {
     id,
     account,
     bench_signature,
-    is_trusted: flag,
+    key: key,
     blocked,
     state,
     message,
     has_delivered: flag,
     standing: standing,
 });
+
+row!(WorkerKey { is_trusted: flag, token });
+
+/// Reads the columns of a key.
+fn key(row: &AnyRow, _: &str) -> Result<WorkerKey, sqlx::Error> {
+    WorkerKey::from_row(row)
+}
 
 /// Reads the columns of a standing.
 fn standing(row: &AnyRow, _: &str) -> Result<Standing, sqlx::Error> {
@@ -74,20 +87,29 @@ impl Workers<'_> {
         Ok(own > 0)
     }
 
-    /// Adds a worker, or updates the one of this name.
-    pub async fn register(&mut self, now: Time, account: AccountId, machine: &Machine) -> Result<WorkerId, StoreError> {
+    /// Adds a worker, or updates the one of this name. `network` is a hash of its block of
+    /// addresses.
+    pub async fn register(
+        &mut self,
+        now: Time,
+        account: AccountId,
+        machine: &Machine,
+        network: Option<&str>,
+    ) -> Result<WorkerId, StoreError> {
         let short = |text: &str| text.chars().filter(|c| !c.is_control()).take(100).collect::<String>();
         let query = "INSERT INTO workers (account, name, version, bench_signature, threads, memory_mebibytes, system,
-                                          instruction_set, created, last_seen)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+                                          instruction_set, created, last_seen, network)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)
                      ON CONFLICT (account, name) DO UPDATE SET version = excluded.version,
                      bench_signature = excluded.bench_signature, threads = excluded.threads,
                      memory_mebibytes = excluded.memory_mebibytes, system = excluded.system,
-                     instruction_set = excluded.instruction_set, last_seen = excluded.last_seen RETURNING id";
+                     instruction_set = excluded.instruction_set, last_seen = excluded.last_seen,
+                     network = excluded.network RETURNING id";
         let query = sqlx::query_scalar(query).bind(account).bind(machine.name.clone()).bind(short(&machine.version));
         let query = query.bind(machine.bench_signature as i64).bind(i64::from(machine.threads));
         let query = query.bind(machine.memory_mebibytes.min(1 << 40) as i64).bind(short(&machine.system));
-        Ok(query.bind(short(&machine.instruction_set)).bind(now.0).fetch_one(self.0.raw()).await?)
+        let query = query.bind(short(&machine.instruction_set)).bind(now.0).bind(network.map(ToOwned::to_owned));
+        Ok(query.fetch_one(self.0.raw()).await?)
     }
 
     /// Blocks a worker, or unblocks it.
@@ -96,10 +118,11 @@ impl Workers<'_> {
         one(worker, query.execute(self.0.raw()).await?.rows_affected())
     }
 
-    /// Sets whether a worker is trusted.
+    /// Sets whether a worker is trusted, from its next upload on and with its last token alone.
     pub async fn trust(&mut self, worker: WorkerId, is_trusted: bool) -> Result<(), StoreError> {
-        let query = sqlx::query("UPDATE workers SET trusted = $2 WHERE id = $1");
-        let query = query.bind(worker).bind(i64::from(is_trusted));
+        let query = "UPDATE workers SET trusted = $2, trusted_after = (SELECT COALESCE(MAX(id), 0) FROM shards)
+                     WHERE id = $1";
+        let query = sqlx::query(query).bind(worker).bind(i64::from(is_trusted));
         one(worker, query.execute(self.0.raw()).await?.rows_affected())
     }
 
@@ -122,7 +145,7 @@ impl Workers<'_> {
 
     /// The worker of an account that asks for games, if it has it.
     pub async fn player(&mut self, account: AccountId, worker: WorkerId) -> Result<Option<Player>, StoreError> {
-        let query = "SELECT workers.id AS id, account, bench_signature, trusted AS is_trusted, blocked,
+        let query = "SELECT workers.id AS id, account, bench_signature, trusted AS is_trusted, token, blocked,
                             accounts.state AS state, message, proven_nodes, faults, waits_until,
                             CASE WHEN EXISTS (SELECT 1 FROM leases
                                               WHERE leases.worker = workers.id AND leases.state = 'done')
@@ -146,10 +169,17 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Whether results of a worker are authoritative.
-    pub async fn is_trusted(&mut self, worker: WorkerId) -> Result<bool, StoreError> {
-        let query = "SELECT trusted FROM workers WHERE id = $1";
-        Ok(sqlx::query_scalar(query).bind(worker).fetch_one(self.0.raw()).await.map(|trusted: i64| trusted != 0)?)
+    /// The key of a worker.
+    pub async fn key(&mut self, worker: WorkerId) -> Result<WorkerKey, StoreError> {
+        let query = "SELECT trusted AS is_trusted, token FROM workers WHERE id = $1";
+        Ok(sqlx::query_as(query).bind(worker).fetch_one(self.0.raw()).await?)
+    }
+
+    /// Binds a worker to a token.
+    pub async fn bind_token(&mut self, worker: WorkerId, token: Option<TokenId>) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE workers SET token = $2 WHERE id = $1").bind(worker).bind(token);
+        query.execute(self.0.raw()).await?;
+        Ok(())
     }
 
     /// The number of workers seen since a time, up to a maximum.
@@ -171,6 +201,22 @@ impl Workers<'_> {
         let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
         let active = sqlx::query_scalar(query).bind(now.after(-HOUR / 6)).fetch_one(self.0.raw()).await?;
         Ok(Fleet { workers, active: Some(active), auditors: auditors.into(), at: now })
+    }
+
+    /// The accounts related to others: invited by them or inviting them, or with a worker in the
+    /// same block of addresses.
+    pub async fn related(&mut self, accounts: &[AccountId]) -> Result<Vec<AccountId>, StoreError> {
+        let mut related = Vec::new();
+        for account in accounts {
+            let query = "SELECT created_by AS account FROM invitations WHERE used_by = $1
+                         UNION SELECT used_by FROM invitations WHERE created_by = $1 AND used_by IS NOT NULL
+                         UNION SELECT others.account FROM workers AS own CROSS JOIN workers AS others
+                         WHERE own.account = $1 AND others.network = own.network
+                         LIMIT $2";
+            let query = sqlx::query_scalar(query).bind(*account).bind(MAX_RELATED);
+            related.extend(query.fetch_all(self.0.raw()).await? as Vec<AccountId>);
+        }
+        Ok(related)
     }
 
     /// Whether another account may audit games of a job now.

@@ -15,6 +15,7 @@ use coordinator_core::{
     rules::{
         audits,
         case::{Case, Transition},
+        granting,
     },
 };
 use dataset::random::{Stream, Use};
@@ -30,6 +31,9 @@ const VALIDATION_SECONDS: i64 = 5;
 
 /// The account of the referee.
 const REFEREE: AccountId = AccountId(0);
+
+/// Requests of an account in a round that polls for audits.
+const POLLS: usize = 20;
 
 /// Shards of an account that one step of its review reads.
 const REVIEWED: usize = 100;
@@ -48,6 +52,7 @@ pub(crate) enum Leased {
 
 /// How the accounts of one owner act.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a habit that a strategy has or lacks")]
 pub(crate) struct Strategy {
     /// Its name.
     pub(crate) name: &'static str,
@@ -65,6 +70,10 @@ pub(crate) struct Strategy {
     pub(crate) leased: Leased,
     /// Whether it lets audits lapse, instead of confirming its own accounts.
     pub(crate) drops_audits: bool,
+    /// Whether a half of its accounts ask for audits alone, without pause.
+    pub(crate) polls: bool,
+    /// Whether it uploads other games than those that were played after its lease lapsed.
+    pub(crate) is_late: bool,
     /// Whether a new account follows each that is quarantined.
     pub(crate) returns: bool,
 }
@@ -105,6 +114,10 @@ pub(crate) struct Outcome {
     pub(crate) batches: i64,
     /// Those that are forged.
     pub(crate) forged_batches: i64,
+    /// Decided gates with so many forged batches that the verdict may be wrong.
+    pub(crate) lost_gates: i64,
+    /// Games of honest machines that were disputed, for as long as the referee took.
+    pub(crate) disputed: i64,
     /// Games that honest machines could have played.
     pub(crate) capacity: i64,
     /// Those that they were not lent.
@@ -129,9 +142,9 @@ impl Outcome {
         self.forged * 1_000_000 / self.trained.max(1)
     }
 
-    /// Delayed games of honest machines, in thousandths.
+    /// Delayed and disputed games of honest machines, in thousandths.
     pub(crate) fn delayed_permille(&self) -> i64 {
-        self.delayed * 1_000 / self.capacity.max(1)
+        (self.delayed + self.disputed) * 1_000 / self.capacity.max(1)
     }
 
     /// Replayed games of honest machines, in thousandths.
@@ -170,6 +183,9 @@ const BATCHES: usize = 64;
 
 /// Batches that an account gets in a round.
 const BATCHES_PER_TURN: usize = 2;
+
+/// One in so many batches, if forged, may turn a verdict.
+const TURNING_SHARE: i64 = 8;
 
 /// Games of a batch.
 const BATCH_GAMES: i64 = 16;
@@ -300,10 +316,15 @@ impl World {
         if lapsed > 0 {
             self.accounts[index].held.retain(|held| held.1.0 > now.0);
             self.accounts[index].standing.charge(now, Fault::Lapsed, lapsed * NODES_PER_GAME);
+            if strategy.is_late {
+                self.upload_late(index);
+            }
         }
         self.outcome.held += self.accounts[index].held.iter().map(|held| held.0).sum::<i64>();
         let capacity = GAMES_PER_CORE * self.plan.cores;
-        for _ in 0..strategy.leases.max(1) {
+        let is_poller = strategy.polls && index.is_multiple_of(2);
+        let leases = if is_poller { POLLS } else { strategy.leases.max(1) };
+        for _ in 0..leases {
             if self.accounts[index].is_out || self.accounts[index].standing.wait_seconds(now).is_some() {
                 return;
             }
@@ -316,6 +337,9 @@ impl World {
                     self.audit(index, shard, capacity);
                 }
                 continue;
+            }
+            if is_poller {
+                return;
             }
             let lent_nodes: i64 = self.accounts[index].held.iter().map(|held| held.0 * NODES_PER_GAME).sum();
             let games = self.accounts[index].standing.max_games(lent_nodes, NODES_PER_GAME, 1).min(4_096);
@@ -338,6 +362,19 @@ impl World {
         }
     }
 
+    /// Uploads other games than those that an honest account played meanwhile.
+    fn upload_late(&mut self, index: usize) {
+        let is_honest = |id: &&ShardId| {
+            let row = &self.shards[id.0 as usize].evidence;
+            !self.accounts[row.account.0 as usize].is_owners && row.state == ShardState::Validated
+        };
+        let Some(&other) = self.unfrozen.iter().rev().find(is_honest) else { return };
+        let numbers = self.shards[other.0 as usize].evidence.numbers.clone();
+        let forged_until = numbers.end;
+        let upload = self.add(AccountId(index as i64), LeaseKind::Fresh, None, numbers, forged_until);
+        self.compare(upload, other);
+    }
+
     fn games_of(&self, shard: ShardId) -> i64 {
         let numbers = &self.shards[shard.0 as usize].evidence.numbers;
         numbers.end - numbers.start
@@ -347,7 +384,8 @@ impl World {
     fn fresh(&mut self, index: usize, games: i64, lies: u64, gate_lies: u64) -> i64 {
         self.outcome.leases += 1;
         let batch = self.gate.as_ref().and_then(|gate| gate.batches.iter().position(Option::is_none));
-        let is_of_gate = batch.is_some() && games >= BATCH_GAMES && self.batches_of_turn > 0;
+        let is_of_gate =
+            batch.is_some() && games >= BATCH_GAMES && self.batches_of_turn > 0 && self.may_play_gate(index);
         self.batches_of_turn -= usize::from(is_of_gate);
         let games = if is_of_gate { BATCH_GAMES } else { games };
         let is_forged = self.chance(if is_of_gate { gate_lies } else { lies });
@@ -373,6 +411,15 @@ impl World {
             self.unfrozen.push(id);
         }
         games
+    }
+
+    /// Whether an account has not yet played its share of the gate.
+    fn may_play_gate(&self, index: usize) -> bool {
+        let batches = || self.gate.iter().flat_map(|gate| gate.batches.iter().flatten());
+        let is_own = |id: &&ShardId| self.shards[id.0 as usize].evidence.account == AccountId(index as i64);
+        let (own, all) = (batches().filter(is_own).count() as i64, batches().count() as i64);
+        let accounts = self.accounts.iter().filter(|account| !account.is_out).count() as i64;
+        granting::may_play_gate(own * BATCH_GAMES, all * BATCH_GAMES, accounts)
     }
 
     fn add(
@@ -589,6 +636,12 @@ impl World {
                     self.reviews.push(account);
                 }
             }
+            Transition::Dispute(id) => {
+                let row = &self.shards[id.0 as usize].evidence;
+                if !self.accounts[row.account.0 as usize].is_owners {
+                    self.outcome.disputed += row.numbers.end - row.numbers.start;
+                }
+            }
             Transition::Recount(account) => {
                 self.accounts[account.0 as usize].clean_games += case.take_gain(account);
             }
@@ -651,7 +704,9 @@ impl World {
                 let shard = &self.shards[id.0 as usize];
                 shard.forged_until > shard.evidence.numbers.start
             };
-            self.outcome.forged_batches += batches.iter().filter(forged).count() as i64;
+            let forged = batches.iter().filter(forged).count() as i64;
+            self.outcome.forged_batches += forged;
+            self.outcome.lost_gates += i64::from(forged * TURNING_SHARE >= BATCHES as i64);
             self.gate = None;
         } else if waiting < missing {
             let auditable = rows.iter().filter(|row| matches!(row.audit, AuditState::None | AuditState::Clean));

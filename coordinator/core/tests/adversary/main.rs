@@ -1,13 +1,17 @@
 //! Strategies of accounts that cheat, against the real rules of trust.
 //!
 //! `CHUHE_ADVERSARY=1 cargo test --test adversary -- --nocapture` simulates a million leases, and
-//! prints the table of `docs/TRUST.md`.
+//! prints the rows of `docs/trust.csv`, of which `scripts/tools/trust-curves` draws the picture of
+//! `docs/TRUST.md`.
 
 mod fleet;
 
 use std::io::{Write as _, stderr};
 
 use fleet::{Leased, Outcome, Plan, Strategy, World};
+
+/// The strategy that uploads more than the referee can check: forged games cost no time.
+const FLOOD: &str = "lies in 25 %, 20 leases a minute";
 
 /// All strategies.
 fn strategies() -> Vec<Strategy> {
@@ -22,6 +26,10 @@ fn strategies() -> Vec<Strategy> {
         Strategy { part: 100, ..of("lies in a tenth of each game file", 1_000) },
         Strategy { honest_games: 5_000, ..of("old accomplice", 50) },
         Strategy { gate_lies: 1_000, ..of("lies in gates alone", 0) },
+        Strategy { polls: true, ..of("polls for audits of its partners", 250) },
+        Strategy { leases: 20, ..of(FLOOD, 250) },
+        Strategy { honest_games: 5_000, gate_lies: 1_000, returns: true, ..of("rejects good nets", 0) },
+        Strategy { leased: Leased::Held, is_late: true, returns: true, ..of("late different uploads", 0) },
         Strategy { returns: true, ..of("new accounts, 5 %", 50) },
         Strategy { returns: true, leases: 20, ..of("new accounts, all, without playing", 1_000) },
         Strategy { drops_audits: true, ..of("drops audits", 0) },
@@ -34,22 +42,25 @@ fn plan(strategy: Strategy, accounts: usize, cheats: usize, rounds: i64, checks:
     Plan { honest: accounts - cheats, cheats, strategy, rounds, generation: 120, checks, cores: 4, seed: 7 }
 }
 
+/// Prints a row of `docs/trust.csv`, whose first line names the columns.
 fn print(plan: &Plan, found: &Outcome) {
-    let line = format!(
-        "| {} | {} of {} | {} | {} | {} | {} of {} | {} | {} | {} | {} |\n",
-        plan.strategy.name,
-        plan.cheats,
-        plan.cheats + plan.honest,
-        plan.checks,
-        found.leases,
+    let figures = [
+        plan.cheats as i64,
+        (plan.cheats + plan.honest) as i64,
+        i64::from(plan.checks > 0),
+        found.leases as i64,
         found.forged_per_million(),
         found.forged_batches,
         found.batches,
+        found.lost_gates,
+        found.gates,
         found.delayed_permille(),
         found.replayed_permille(),
-        found.caught,
+        found.caught as i64,
         found.held / plan.rounds,
-    );
+    ];
+    let figures: Vec<String> = figures.iter().map(ToString::to_string).collect();
+    let line = format!("{};{}\n", plan.strategy.name, figures.join(";"));
     stderr().write_all(line.as_bytes()).expect("there is a standard error");
 }
 
@@ -57,7 +68,7 @@ fn print(plan: &Plan, found: &Outcome) {
 fn simulate(checks: usize, judge: impl Fn(&Plan, &Outcome)) {
     let is_long = std::env::var_os("CHUHE_ADVERSARY").is_some();
     let (accounts, rounds) = if is_long { (60, 1_440) } else { (24, 360) };
-    let groups = if is_long { vec![2, 5, 20] } else { vec![accounts / 3] };
+    let groups = if is_long { vec![1, 2, 5, 10, 15, 20] } else { vec![accounts / 3] };
     for strategy in strategies() {
         for cheats in groups.clone() {
             let plan = plan(strategy.clone(), accounts, cheats, rounds, checks * accounts);
@@ -74,7 +85,9 @@ fn simulate(checks: usize, judge: impl Fn(&Plan, &Outcome)) {
 #[test]
 fn with_a_referee_no_forged_game_is_learned_from() {
     simulate(3, |plan, found| {
-        assert_eq!((found.forged, found.forged_batches), (0, 0), "{plan:?} {found:?}");
+        let is_flooded = plan.strategy.name == FLOOD && found.forged_per_million() < 1_000;
+        assert!(found.forged == 0 || is_flooded, "{plan:?} {found:?}");
+        assert_eq!(found.forged_batches, 0, "{plan:?} {found:?}");
         assert!(found.replayed_permille() < 120, "{plan:?} {found:?}");
     });
 }

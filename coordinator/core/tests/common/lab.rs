@@ -18,6 +18,7 @@ use coordinator_core::{
         disputes::{ClaimComparisons, DrawAuditors, RecordComparison, finish_reviews},
         leases::{AcquireLease, Caller, ExpireLeases, ReleaseLease, RenewLease},
         matches::{ConcludeMatches, CreateMatch, RecheckMatches},
+        nets::CountFallen,
         trainings::{ClaimTraining, CompleteTraining, RecordTrainingFile},
         uploads::ReceiveUpload,
         validation::{AcceptShard, ClaimShards, RejectShard},
@@ -184,7 +185,8 @@ impl Lab {
             system: "linux-x86_64".to_owned(),
             instruction_set: "avx2".to_owned(),
         };
-        let worker = self.run(RegisterWorker { account: AccountId(account), machine }).await;
+        let worker =
+            self.run(RegisterWorker { account: AccountId(account), token: None, machine, network: None }).await;
         Player { account, worker: worker.expect("it is in order").0 }
     }
 
@@ -314,7 +316,7 @@ impl Lab {
         games: u32,
         draw: u64,
     ) -> Result<Work, StoreError> {
-        let caller = Caller { account: AccountId(player.account), draw };
+        let caller = Caller { account: AccountId(player.account), token: None, draw };
         let ask = lease_request(player.worker, nonce, games);
         let answer = self.run(AcquireLease { caller, ask, policy: policy.clone() }).await?;
         Ok(answer.work)
@@ -341,6 +343,12 @@ impl Lab {
     pub async fn recheck(&self) -> u64 {
         let matches = RecheckMatches::prepare(&self.store).await.expect("they can be read");
         self.run(matches).await.expect("they can be rechecked")
+    }
+
+    /// Counts the games of training sets that are in quarantine.
+    pub async fn count_fallen(&self) {
+        let sets = CountFallen::prepare(&self.store).await.expect("they can be read");
+        self.run(sets).await.expect("they can be stored");
     }
 
     /// Reviews accounts whose standing changed, to the end.
@@ -401,6 +409,7 @@ impl Lab {
         let upload = ReceiveUpload {
             lease: LeaseToken(token.to_owned()),
             account: AccountId(player.account),
+            token: None,
             hash: object.hash(),
             bytes: 8 * object.games.len() as u64,
             first: object.first,

@@ -2,9 +2,9 @@
 
 use coordinator_core::{
     games,
-    model::{AccountId, CampaignId, CampaignKey, JobId, WorkerId},
+    model::{AccountId, AccountKey, CampaignId, CampaignKey, JobId, WorkerId},
     query,
-    reports::{self, campaign, data, health, log, marks, matches, net, overview, people},
+    reports::{self, campaign, data, health, log, marks, matches, net, overview, people, standing},
     store::reports::{games as rows, matches as lines},
 };
 use dataset::Digest;
@@ -47,6 +47,7 @@ pub async fn read_all(lab: &Lab, campaign: i64, account: i64) {
     report!(lab, |c| people::machines(c, None, 0));
     report!(lab, |c| people::failures(c, None, 0));
     report!(lab, |c| people::audits(c, 0));
+    report!(lab, |c| standing::explain(c, now, &AccountKey::Id(account)));
     report!(lab, |c| people::deliveries(c, account, 0));
     report!(lab, |c| people::ranking(c, 0, 50));
     report!(lab, |c| people::person(c, "new"));

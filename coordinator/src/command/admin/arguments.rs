@@ -53,10 +53,13 @@ pub(in crate::command) enum Command {
         lift: bool,
     },
     /// Show the events, the newest first
+    #[command(args_conflicts_with_subcommands = true)]
     Audit {
         /// Show only events with a smaller number
         #[arg(long, value_name = "EVENT")]
         before: Option<i64>,
+        #[command(subcommand)]
+        command: Option<AuditCommand>,
     },
     /// Write everything into a folder, while the coordinator runs
     Backup {
@@ -83,6 +86,15 @@ impl Command {
     pub(in crate::command) const fn fills_empty_database(&self) -> bool {
         matches!(self, Self::Restore { .. })
     }
+}
+
+#[derive(Subcommand)]
+pub(in crate::command) enum AuditCommand {
+    /// Explain the standing of an account: what counts of it, what is lent to it, and its history
+    Explain {
+        /// Name of the account
+        account: String,
+    },
 }
 
 #[derive(Subcommand)]

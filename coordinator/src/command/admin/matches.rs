@@ -21,6 +21,9 @@ pub(in crate::command) struct Arguments {
     /// Net B, by its hash [default: the plain evaluation]
     #[arg(long, value_name = "HASH")]
     b: Option<dataset::Digest>,
+    /// Book of the openings, by its hash [default: the start position]
+    #[arg(long, value_name = "HASH")]
+    book: Option<dataset::Digest>,
     /// Nodes of a search
     #[arg(long, default_value_t = 5_000)]
     nodes: u64,
@@ -53,6 +56,7 @@ pub(super) async fn create(store: &Database, clock: &Clock, arguments: Arguments
         elo1: arguments.sprt.1,
         nodes: arguments.nodes,
         most_pairs: arguments.pairs,
+        book: arguments.book,
         ..Gate::default()
     };
     matches::test_of(&gate)?;
@@ -60,6 +64,9 @@ pub(super) async fn create(store: &Database, clock: &Clock, arguments: Arguments
     let kind = if arguments.fixed { JobKind::Rating } else { JobKind::Match };
     for net in [header.net, header.opponent.as_ref().and_then(|opponent| opponent.net)].into_iter().flatten() {
         store.read(query!(|c| Nets::on(c).must_exist(net).await)).await?;
+    }
+    if let Some(book) = arguments.book {
+        store.read(query!(|c| Nets::on(c).book_must_exist(book).await)).await?;
     }
     Ok(json!({ "job": store.run(clock.now(), CreateMatch { kind, header, gate }).await? }))
 }

@@ -43,7 +43,7 @@ use super::{
 use crate::{
     answer::{ApiError, ApiResult, Body, Path},
     app::App,
-    limits::permits::Permit,
+    limits::{network_in, permits::Permit},
 };
 
 pub(super) async fn server(State(app): State<App>) -> ApiResult<Json<Server>> {
@@ -115,11 +115,15 @@ pub(super) async fn register_account(
 
 pub(super) async fn register(
     State(app): State<App>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
     caller: Authenticated,
     _new: MinVersion,
     Body(machine): Body<Machine>,
 ) -> ApiResult<Json<Worker>> {
-    let worker = app.run(RegisterWorker { account: caller.0.account, machine }).await?;
+    let network = Some(network_in(&headers, peer, app.settings.behind_proxy));
+    let (account, token) = (caller.0.account, caller.0.token);
+    let worker = app.run(RegisterWorker { account, token, machine, network }).await?;
     Ok(Json(Worker { worker: worker.0 }))
 }
 
@@ -135,7 +139,7 @@ pub(super) async fn ask(
     if ask.acknowledged.len() > Ask::MAX_ACKNOWLEDGED {
         return Err(ApiError::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MAX_ACKNOWLEDGED)));
     }
-    let caller = Caller { account: caller.0.account, draw: random() };
+    let caller = Caller { account: caller.0.account, token: caller.0.token, draw: random() };
     let policy = app.policy();
     Ok(Json(app.run(AcquireLease { caller, ask, policy }).await?))
 }
@@ -183,8 +187,8 @@ pub(super) async fn receive(
 ) -> ApiResult<impl IntoResponse> {
     require_type(&headers, SHARD_TYPE)?;
     let (account, lease) = (caller.0.account, LeaseToken(lease));
-    let token = lease.clone();
-    let expected = app.read(query!(|connection| expectation(connection, account, &token, first).await)).await?;
+    let wanted = lease.clone();
+    let expected = app.read(query!(|connection| expectation(connection, account, &wanted, first).await)).await?;
     require_room(&app, account, &headers).await?;
     let left = match remaining_quota(&app, account).await {
         // Idempotent retry: the response to the upload that filled the quota was lost.
@@ -217,7 +221,7 @@ pub(super) async fn receive(
     let length = bytes.len() as u64;
     app.objects.put(Kind::Shard, bytes).await?;
     let (games, positions) = (totals.games, totals.positions);
-    let upload = ReceiveUpload { account, lease, hash, bytes: length, first, games, positions };
+    let upload = ReceiveUpload { account, token: caller.0.token, lease, hash, bytes: length, first, games, positions };
     let (status, notices) = app.run(upload).await?;
     let code = if status == ReceiptStatus::Received { StatusCode::CREATED } else { StatusCode::OK };
     Ok((code, Json(Receipt { status, shard: hash, notices })))

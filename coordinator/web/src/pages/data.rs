@@ -2,8 +2,10 @@
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
-use coordinator_core::query;
-use coordinator_core::reports::data::{self, Class, Data, Label};
+use coordinator_core::{
+    clock, query,
+    reports::data::{self, Class, Data, Label},
+};
 
 use super::{
     charts::{self, Bar},
@@ -73,7 +75,7 @@ async fn data_page(State(app): State<App>, visitor: Visitor, Query(part): Query<
     let bars = |labels: &[Label]| -> Vec<Bar> {
         labels.iter().map(|label| Bar { name: page.state_label(&label.label), value: label.count }).collect()
     };
-    let days: Vec<Bar> = data.days.iter().map(|day| Bar { name: format::date(day.day), value: day.games }).collect();
+    let days: Vec<Bar> = data.days.iter().map(|day| Bar { name: clock::date(day.day), value: day.games }).collect();
     show(&DataPage {
         days: charts::columns(language, words.volume, &days),
         outcomes: charts::shares(language, words.outcomes, &bars(&data.outcomes)),

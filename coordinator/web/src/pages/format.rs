@@ -102,26 +102,6 @@ pub(crate) fn ago(language: Language, now: Time, then: i64) -> String {
     }
 }
 
-/// A time (UTC), as `2027-01-15 08:00`.
-pub(crate) fn time(milliseconds: i64) -> String {
-    let (date, rest) = (date(milliseconds.div_euclid(DAY)), milliseconds.rem_euclid(DAY) / (60 * SECOND));
-    format!("{date} {:02}:{:02}", rest / 60, rest % 60)
-}
-
-/// A day since 1970 as `2027-01-15`: Hinnant's days to civil.
-pub(crate) fn date(day: i64) -> String {
-    let shifted = day + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,13 +135,5 @@ mod tests {
         assert_eq!((percent(1, 10_000_000).as_str(), percent(0, 5).as_str()), ("<0.1\u{202f}%", "0.0\u{202f}%"));
         assert_eq!(percent(1, 3), "33.3\u{202f}%");
         assert_eq!((likelihood(1.0).as_str(), likelihood(0.0).as_str()), (">99.9\u{202f}%", "<0.1\u{202f}%"));
-    }
-
-    #[test]
-    fn days_have_dates() {
-        for (day, text) in [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29"), (20_833, "2027-01-15")] {
-            assert_eq!(date(day), text);
-        }
-        assert_eq!(time(1_800_000_000_000), "2027-01-15 08:00");
     }
 }

@@ -4,6 +4,7 @@
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
 use coordinator_core::{
+    clock,
     model::AccountState,
     query,
     reports::people::{self, Day, Machine, Person},
@@ -12,7 +13,6 @@ use protocol::api::work::Role;
 
 use super::{
     charts::{self, Bar},
-    format,
     page::{Page, Visitor, show},
     workers::{Part, Parts},
 };
@@ -63,7 +63,7 @@ async fn person(
         .await?;
     let words = &visitor.language.words().data_and_admin;
     let own = own.map(|(state, days, machines): (AccountState, Vec<Day>, Vec<Machine>)| {
-        let bars: Vec<Bar> = days.iter().map(|day| Bar { name: format::date(day.day), value: day.games }).collect();
+        let bars: Vec<Bar> = days.iter().map(|day| Bar { name: clock::date(day.day), value: day.games }).collect();
         let parts = Parts::around(part, machines.len());
         Own { state, days: charts::columns(visitor.language, words.person_days, &bars), machines, parts }
     });

@@ -27,21 +27,21 @@ use crate::{
 };
 
 /// A player with one worker.
-struct Player {
-    token: String,
+pub(crate) struct Player {
+    pub(crate) token: String,
     worker: i64,
     requests: u32,
 }
 
 impl Player {
-    async fn new(bench: &Bench, name: &str) -> Self {
+    pub(crate) async fn new(bench: &Bench, name: &str) -> Self {
         let token = bench.account(name, Role::Volunteer).await;
         let worker = bench.worker(&token, "machine").await;
         Self { token, worker, requests: 0 }
     }
 
     /// Requests a few games; `None` without games, or once rejected.
-    async fn lease(&mut self, bench: &Bench) -> Option<Lease> {
+    pub(crate) async fn lease(&mut self, bench: &Bench) -> Option<Lease> {
         self.requests += 1;
         let nonce = format!("{}", self.requests);
         let answer = bench.post(protocol::api::path::LEASES, &self.token, &ask(self.worker, &nonce)).await;
@@ -55,7 +55,7 @@ impl Player {
     }
 
     /// Plays and delivers a lease by `how`; false without a lease.
-    async fn work(&mut self, bench: &Bench, how: impl Fn(&Header, u64) -> Vec<Record>) -> bool {
+    pub(crate) async fn work(&mut self, bench: &Bench, how: impl Fn(&Header, u64) -> Vec<Record>) -> bool {
         let Some(lease) = self.lease(bench).await else { return false };
         let bytes = shard(&lease.terms, &how(&lease.terms, lease.games));
         let answer = bench.upload(&self.token, &lease, bytes).await;

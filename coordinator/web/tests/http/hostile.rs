@@ -1,16 +1,28 @@
 //! Clients that speak the protocol as they like: they cost others nothing but a bounded share.
 
-use coordinator_core::settings::Settings;
-use protocol::api::{
-    path,
-    problem::Code,
-    work::{Answer, Ask, Lease, Role, Work},
+use coordinator_core::{
+    matches,
+    model::{JobId, JobKind},
+    ops::matches::CreateMatch,
+    query,
+    settings::Settings,
+};
+use dataset::{Header, Opponent, Record};
+use protocol::{
+    api::{
+        path,
+        problem::Code,
+        work::{Answer, Ask, GiveBack, Lease, Role, Work},
+    },
+    campaign::Campaign,
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use stats::Decision;
 
 use crate::{
     bench::{Bench, CAMPAIGN, ask, play, problem, read, settings, shard},
+    dishonest::Player,
     refereed::{forged, referee},
 };
 
@@ -121,7 +133,7 @@ async fn one_account_cannot_stop_selfplay_with_waiting_uploads() {
     let Work::Games(lease) = grab(&bench, &eve, holding, "1").await else { panic!("no games") };
     let (own, mut accepted) = (play(&lease.terms, 60), 0);
     for game in 0..60 {
-        let terms = dataset::Header { first_game: lease.terms.first_game + game, ..lease.terms.clone() };
+        let terms = Header { first_game: lease.terms.first_game + game, ..lease.terms.clone() };
         let bytes = shard(&terms, &own[game as usize..][..1]);
         let answer = bench.upload_at(&eve, &lease, terms.first_game, bytes).await;
         if answer.status() == StatusCode::CREATED {
@@ -167,6 +179,106 @@ async fn polling_brings_no_audits() {
     }
     bench.lease(&drawn, own, "1").await;
     assert_eq!(bench.number(audits).await, 1);
+}
+
+/// An auditor that drops its audits does not keep others from them.
+#[tokio::test]
+async fn audits_that_are_dropped_go_to_others() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let mut bob = Player::new(&bench, "bob").await;
+    assert!(bob.work(&bench, play).await);
+    bench.validate().await;
+    bench.execute("UPDATE shards SET audit = 'wanted'".to_owned()).await;
+    let (mut eve, mut ann) = (Player::new(&bench, "eve").await, Player::new(&bench, "ann").await);
+    // She asks first, each time.
+    let is_audit = "SELECT COUNT(*) FROM leases WHERE kind = 'audit' AND state = 'active'";
+    let mut dropped = 0;
+    while bench.number("SELECT COUNT(*) FROM shards WHERE audit = 'clean'").await == 0 {
+        bench.draw_auditors().await;
+        if let Some(lease) = eve.lease(&bench).await
+            && bench.number(is_audit).await == 1
+        {
+            let back = GiveBack { from: lease.terms.first_game };
+            let answer = bench.post(&path::release(&lease.token), &eve.token, &back).await;
+            assert_eq!(answer.status(), StatusCode::NO_CONTENT);
+            dropped += 1;
+        }
+        ann.work(&bench, play).await;
+        bench.validate().await;
+        assert!(dropped < 40, "she is drawn with each chance of two");
+    }
+    assert_eq!(bench.number("SELECT faults FROM accounts WHERE name = 'eve'").await, dropped);
+}
+
+/// Weak play in the candidate's name: legal games, which it loses.
+fn losing(terms: &Header, games: u64) -> Vec<Record> {
+    let mut weak = terms.clone();
+    weak.settings.hard_nodes = 1;
+    weak.opponent = weak.opponent.map(|opponent| Opponent { hard_nodes: 2_000, ..opponent });
+    play(&weak, games)
+}
+
+/// A gate that a candidate of the champion's strength passes. Returns its job.
+async fn gate(bench: &Bench) -> i64 {
+    let gate = "[gate]\nelo0 = -400.0\nelo1 = -100.0\nmodel = \"logistic\"\nbatch_pairs = 4\nmost_pairs = 200";
+    let text = CAMPAIGN.replace("positions = 400", "positions = 100_000_000").replace("[gate]", gate);
+    let text = text.replace("ply_cap = 40\n", "ply_cap = 160\n");
+    bench.campaign(&text).await;
+    let plan = Campaign::from_text(&text).unwrap();
+    let header = plan.gate.header(plan.rules, protocol::BENCH_SIGNATURE, None, None, 7);
+    let create = CreateMatch { kind: JobKind::Match, header, gate: plan.gate };
+    let job = bench.service.run(create).await.unwrap().0;
+    // A trained candidate, which plays as the champion does.
+    let net = "cd".repeat(32);
+    bench
+        .execute(format!(
+            "INSERT INTO nets (hash, name, state, campaign, bytes, architecture, created)
+             VALUES ('{net}', 'strong', 'candidate', 1, 1, 'x', 1);
+             INSERT INTO trainings (campaign, generation, state, recipe, manifests, candidate, created)
+             VALUES (1, 1, 'done', '', '[]', '{net}', 1);
+             UPDATE jobs SET campaign = 1, net = '{net}', priority = 60 WHERE id = {job};
+             UPDATE campaigns SET phase = 'gating', gate = {job}, training = 1"
+        ))
+        .await;
+    job
+}
+
+/// One account loses a strong candidate's gate: the rejection waits for audits, and they show it.
+#[tokio::test]
+async fn one_account_rejects_no_strong_candidate() {
+    let bench = Bench::start().await;
+    let job = gate(&bench).await;
+    let (mut ann, mut bob) = (Player::new(&bench, "ann").await, Player::new(&bench, "bob").await);
+    let mut eve = Player::new(&bench, "eve").await;
+    let net = async |state: &'static str| match state {
+        "candidate" => bench.number("SELECT COUNT(*) FROM nets WHERE state = 'candidate'").await == 1,
+        _ => bench.number("SELECT COUNT(*) FROM nets WHERE state = 'promoted'").await == 1,
+    };
+    // She plays all of it, until its verdict is clear.
+    for _ in 0..20 {
+        eve.work(&bench, losing).await;
+        bench.validate().await;
+        bench.step().await;
+    }
+    let standing = bench.service.store.read(query!(|c| matches::standing(&mut c, JobId(job)).await)).await.unwrap();
+    assert_eq!(standing.verdict.decision, Decision::AcceptH0, "{standing:?}");
+    assert!(net("candidate").await, "nothing is rejected before its audits");
+    let referee = referee(&bench);
+    for _ in 0..400 {
+        bench.draw_auditors().await;
+        for honest in [&mut ann, &mut bob] {
+            honest.work(&bench, play).await;
+        }
+        bench.validate().await;
+        while referee.step().await.unwrap() {}
+        if net("promoted").await {
+            break;
+        }
+    }
+    assert!(net("promoted").await, "it passes with honest games");
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE state = 'quarantined'").await, 1);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE name = 'eve' AND state = 'quarantined'").await, 1);
 }
 
 /// A late upload with other moves holds up nothing for longer than a referee takes.

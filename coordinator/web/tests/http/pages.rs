@@ -11,7 +11,7 @@ use protocol::api::{problem::Code, work::Role};
 use reqwest::{Method, StatusCode};
 
 use crate::{
-    bench::{Bench, CAMPAIGN, play, problem, settings, shard},
+    bench::{Bench, CAMPAIGN, play, problem, read, settings, shard},
     hosts::elsewhere,
     live_match,
     paging::{PASSWORD, Visitor},
@@ -378,13 +378,15 @@ async fn home_tells_how_to_take_part() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let mut visitor = Visitor::new(&bench);
-    let run = format!("chuhe-worker run --server http://{}", bench.address);
+    let run = format!("chuhe-worker run <span>--server http://{}</span>", bench.address);
     for (language, sentence) in [("en", "Volunteers&#39; computers play xiangqi"), ("zh", "志愿者的电脑在这里自我对弈")]
     {
         let home = visitor.get(&format!("/{language}")).await.text;
         for wanted in [sentence, &run, &format!("href=\"/{language}/register\"")] {
             assert!(home.contains(wanted), "{wanted}: {home}");
         }
+        let workers = visitor.get(&format!("/{language}/workers")).await.text;
+        assert!(workers.contains(&format!("href=\"/{language}#join\"")), "{workers}");
         let form = visitor.get(&format!("/{language}/register")).await.text;
         assert!(form.contains(if language == "en" { "(optional)" } else { "(选填)" }), "{form}");
     }
@@ -436,7 +438,7 @@ async fn events_lead_to_their_subject() {
     }
     let home = Visitor::new(&bench).get("/en").await.text;
     for wanted in [
-        "<a href=\"/en/matches/7\">quick-1-1 was rejected",
+        "<a href=\"/en/matches/7\">quick-1-1 is undecided after all pairs of its gate, and not promoted</a>",
         "<a href=\"/en/nets/ab12\">quick-1-2 was trained</a>",
         "<a href=\"/en/campaigns/quick\">was stopped for good</a>",
         "for 10 min",
@@ -451,7 +453,36 @@ async fn a_stuck_campaign_names_its_remedy() {
     bench.campaign(CAMPAIGN).await;
     bench.execute("UPDATE campaigns SET state = 'stuck', reason = 'it failed'".to_owned()).await;
     let page = Visitor::new(&bench).get("/en/campaigns/quick").await.text;
-    assert!(page.contains("chuhe-coordinator admin campaign resume quick"), "{page}");
+    assert!(page.contains("chuhe-coordinator admin <span>campaign resume quick</span>"), "{page}");
+}
+
+#[tokio::test]
+async fn a_net_shows_games_that_fell() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let (net, set) = ("a".repeat(64), "b".repeat(64));
+    bench
+        .execute(format!(
+            "INSERT INTO nets (hash, name, state, campaign, generation, bytes, architecture, created)
+             VALUES ('{net}', 'quick-1', 'promoted', 1, 1, 100, 'small', 1);
+             INSERT INTO trainings (campaign, generation, state, recipe, manifests, candidate, created)
+             VALUES (1, 1, 'done', '', '[{{\"sha256\":\"{set}\"}}]', '{net}', 1);
+             INSERT INTO manifests (hash, campaign, generation, games, positions, text, created)
+             VALUES ('{set}', 1, 0, 900, 1, '', 1)"
+        ))
+        .await;
+    let seen = async || {
+        let card: serde_json::Value =
+            read(bench.request(Method::GET, &format!("/api/v1/nets/{net}/card"), "").send().await.unwrap()).await;
+        let page = Visitor::new(&bench).get(&format!("/en/nets/{net}")).await.text;
+        let chinese = Visitor::new(&bench).get(&format!("/zh/nets/{net}")).await.text;
+        let is_marked = page.contains("40 games that it learned from are in quarantine now.");
+        assert_eq!(is_marked, chinese.contains("已有 40 局被隔离"), "{chinese}");
+        (card["fallen_training_games"].clone(), is_marked)
+    };
+    assert_eq!(seen().await, (0.into(), false));
+    bench.execute("UPDATE manifests SET fallen_games = 40".to_owned()).await;
+    assert_eq!(seen().await, (40.into(), true));
 }
 
 /// Home, campaign and match show the games being played, and those that heartbeats report.

@@ -91,3 +91,28 @@ async fn an_idle_referee_checks_a_game_of_each_upload() {
     let run = Run::from_header(&ruling.header, Evaluation::Plain, None, None).unwrap();
     assert_eq!((ruling.shards.len(), ruling.verify(&run, &mut run.players())), (1, Ok(())));
 }
+
+/// A game that no referee can play does not keep one from the others.
+#[tokio::test]
+async fn a_game_that_cannot_be_played_waits_for_a_day() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let ann = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&ann, "m").await;
+    let lease = bench.lease(&ann, worker, "1").await;
+    let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+    assert_eq!(bench.upload(&ann, &lease, bytes).await.status(), StatusCode::CREATED);
+    bench.validate().await;
+    // Its net is gone.
+    let net = "ab".repeat(32);
+    bench
+        .execute(format!("UPDATE jobs SET header = REPLACE(header, '\"rules\":', '\"net\":\"{net}\",\"rules\":')"))
+        .await;
+    let referee = referee(&bench);
+    let why = referee.step().await.unwrap_err().to_string();
+    assert!(why.contains(&net) && why.contains("no such object"), "{why}");
+    bench.clock.advance(23 * 3_600_000);
+    assert!(!referee.step().await.unwrap(), "after 23 hours");
+    bench.clock.advance(3_600_001);
+    assert!(referee.step().await.is_err(), "after a day");
+}

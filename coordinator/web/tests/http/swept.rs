@@ -100,6 +100,7 @@ async fn a_sweep_between_storing_and_recording_loses_nothing() {
         let upload = ReceiveUpload {
             lease: LeaseToken(lease.token.clone()),
             account,
+            token: None,
             hash,
             bytes: length,
             first: lease.terms.first_game,

@@ -40,6 +40,10 @@ impl Operation for AdvanceCampaign {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<bool, StoreError> {
         let mut campaign = tx.campaigns().lock(&self.campaign.into()).await?;
+        if campaign.takes_back() && steps::take_back(tx, &mut campaign).await? {
+            tx.campaigns().save(&campaign).await?;
+            return Ok(true);
+        }
         if campaign.state != CampaignState::Running {
             return Ok(false);
         }

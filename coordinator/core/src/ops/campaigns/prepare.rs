@@ -39,7 +39,10 @@ pub(super) struct GateStanding {
 impl Prepared {
     /// Reads what the next step of a campaign needs.
     pub(super) async fn step(store: &Database, campaign: CampaignKey, draw: u64) -> Result<Self, StoreError> {
-        prepare(store, campaign, draw, |campaign, positions| positions >= campaign.wanted_positions).await
+        let is_due = |campaign: &Campaign, positions| {
+            campaign.state == CampaignState::Running && positions >= campaign.wanted_positions
+        };
+        prepare(store, campaign, draw, is_due).await
     }
 
     /// Reads what an early training needs.

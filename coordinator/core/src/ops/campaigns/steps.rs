@@ -127,6 +127,23 @@ pub(super) async fn reject(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Rea
     }
 }
 
+/// Takes a candidate back whose rejection was reversed, if there is one. Its gate decides again, as
+/// soon as the audits of its games are there.
+pub(super) async fn take_back(tx: &mut Tx<'_>, campaign: &mut Campaign) -> Result<bool, StoreError> {
+    let Some(gate) = tx.campaigns().reversed_gate(campaign).await? else { return Ok(false) };
+    let now = tx.now();
+    tx.jobs().set_reversed(gate.job, false).await?;
+    if !tx.nets().apply(now, &gate.net, NetEvent::Reversed, None).await? {
+        // Another campaign promoted it meanwhile.
+        return Ok(false);
+    }
+    tx.jobs().decide(gate.job, None).await?;
+    campaign.take_back(now, gate.training, gate.job);
+    let (campaign, name) = (campaign.plan.name.clone(), tx.nets().name(&gate.net).await?);
+    tx.record_event(None, Event::Gating { campaign, name, job: Some(gate.job) }).await?;
+    Ok(true)
+}
+
 /// Sets the state of the campaign's jobs.
 pub(super) async fn set_jobs_state(tx: &mut Tx<'_>, campaign: &Campaign, state: JobState) -> Result<(), StoreError> {
     let now = tx.now();

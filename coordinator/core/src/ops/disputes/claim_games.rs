@@ -2,7 +2,7 @@
 
 use crate::{
     clock::Time,
-    model::{DisputedGame, ShardId, ToValidate},
+    model::{ComparisonId, DisputedGame, ShardId, ToValidate},
     store::{Operation, StoreError, Tx},
 };
 
@@ -44,6 +44,35 @@ impl Operation for ClaimUnchecked {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<ToValidate>, StoreError> {
         let now = tx.now();
         tx.shards().claim_unchecked(now, self.bench_signature as i64, self.limit, self.until).await
+    }
+}
+
+/// A game that a referee has claimed.
+#[derive(Clone, Copy, Debug)]
+pub enum ClaimedGame {
+    /// Of a dispute.
+    Disputed(ComparisonId),
+    /// Of a shard that is checked.
+    OfShard(ShardId),
+}
+
+/// Leaves a game that cannot be played until a later time.
+pub struct PostponeGame {
+    /// The game.
+    pub game: ClaimedGame,
+    /// The time at which a referee may claim it again.
+    pub until: Time,
+}
+
+impl Operation for PostponeGame {
+    const NAME: &'static str = "postpone_game";
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        match self.game {
+            ClaimedGame::Disputed(comparison) => tx.comparisons().postpone(comparison, self.until).await,
+            ClaimedGame::OfShard(shard) => tx.shards().postpone(shard, self.until).await,
+        }
     }
 }
 

@@ -39,12 +39,9 @@ impl Operation for DrawAuditors {
         let now = tx.now();
         for wanted in tx.shards().undrawn(now, self.bench_signature).await? {
             let players = tx.shards().players(wanted.job, &wanted.numbers).await?;
+            let related = tx.workers().related(&players).await?;
             let draw = audits::draw_of(self.draw, wanted.shard);
-            let is_new = |auditor: &Auditor| !players.contains(&auditor.account);
-            let is_other = |auditor: &Auditor| auditor.account != wanted.account;
-            let drawn = audits::draw_auditor(&self.auditors, is_new, draw);
-            // A further audit in a fleet of two accounts.
-            let drawn = drawn.or_else(|| audits::draw_auditor(&self.auditors, is_other, draw));
+            let drawn = audits::choose_auditor(&self.auditors, wanted.account, &players, &related, draw);
             let until = now.after(if drawn.is_some() { audits::AUDITOR_MS } else { RETRY_MS });
             tx.shards().set_auditor(wanted.shard, drawn, until).await?;
         }

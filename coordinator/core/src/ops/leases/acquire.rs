@@ -11,14 +11,14 @@ use protocol::api::{
 use crate::{
     clock::{SECOND, Time},
     model::{
-        AccountId, Event, Job, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease, Player, ShardId, Stall,
-        WorkerId,
+        AccountId, Event, Job, JobKind, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease, Player, ShardId,
+        Stall, TokenId, WorkerId,
     },
     ops::{live, workers::MAX_THREADS},
     people::secret,
     rules::{
         case::Case,
-        granting::{Policy, Wait, idle_seconds, is_stall},
+        granting::{Policy, Wait, idle_seconds, is_stall, may_play_gate},
         leases::MIN_QUIET_MS,
         segments,
         sizing::Capacity,
@@ -40,6 +40,8 @@ const FAULTS_REASON: &str = "games of the account were lost or rejected too ofte
 pub struct Caller {
     /// The account of the token.
     pub account: AccountId,
+    /// The token of the request.
+    pub token: Option<TokenId>,
     /// A random number, which decides on audits.
     pub draw: u64,
 }
@@ -63,6 +65,10 @@ impl Operation for AcquireLease {
         let player = tx.workers().player(self.caller.account, worker).await?;
         let none = || StoreError::rejected(Code::NotFound, format!("the account has no worker {worker}"));
         let player = player.ok_or_else(none)?;
+        player.key.check(worker, self.caller.token)?;
+        if player.key.token != self.caller.token {
+            tx.workers().bind_token(worker, self.caller.token).await?;
+        }
         tx.shards().acknowledge(worker, &self.ask.acknowledged).await?;
         if let Some(message) = player.block_reason() {
             return Err(StoreError::rejected(Code::Blocked, message));
@@ -96,7 +102,7 @@ impl AcquireLease {
         let fleet = self.policy.fleet.active;
         let capacity = fleet.map_or(capacity, |workers| capacity.in_fleet(workers));
         let grant = Grant { player, nonce: &self.ask.nonce, capacity, fleet, load };
-        if player.is_trusted
+        if player.key.is_trusted
             && let Some(lease) = grant.settlement(tx).await?
         {
             return Ok(Work::Games(lease));
@@ -195,7 +201,7 @@ impl Grant<'_> {
     async fn fresh(&self, tx: &mut Tx<'_>, policy: &Policy) -> Result<Work, StoreError> {
         let now = tx.now();
         let signature = self.player.bench_signature;
-        let jobs = tx.jobs().open(signature, self.player.is_trusted).await?;
+        let jobs = tx.jobs().open(signature, self.player.key.is_trusted).await?;
         let mut wait = Wait::without_jobs(jobs.is_empty() && tx.jobs().any_open_for_others(signature).await?);
         for job in jobs {
             if let Some(reason) = job.wait(self.player.id, self.load.waiting, now, policy) {
@@ -207,7 +213,9 @@ impl Grant<'_> {
                 continue;
             }
             let max_games = self.max_games(&job);
-            if max_games == 0 {
+            if !self.may_play(tx, &job, policy).await? {
+                wait = wait.or(Wait::for_others());
+            } else if max_games == 0 {
                 wait = wait.or(Wait::until_validated());
             } else if let Some(work) = self.fresh_of(tx, &job, max_games, policy).await? {
                 return Ok(work);
@@ -215,6 +223,16 @@ impl Grant<'_> {
         }
         let seconds = wait.seconds.unwrap_or_else(|| idle_seconds(policy.fleet.workers));
         Ok(Work::Wait { seconds, reason: wait.reason })
+    }
+
+    /// Whether the account has not yet played its share, if the job is a gate.
+    async fn may_play(&self, tx: &mut Tx<'_>, job: &Job, policy: &Policy) -> Result<bool, StoreError> {
+        let accounts = policy.fleet.auditors.len() as i64;
+        if job.kind != JobKind::Match || self.player.key.is_trusted || may_play_gate(job.frontier, 0, accounts) {
+            return Ok(true);
+        }
+        let own = tx.shards().counted_of(job.id, self.player.account).await?;
+        Ok(may_play_gate(own, job.frontier, accounts))
     }
 
     /// Maximum games of a lease of this job: what the worker can play, the fleet leaves to it, and
@@ -226,11 +244,10 @@ impl Grant<'_> {
 
     /// Maximum games of this job that the account may borrow now.
     fn max_lent(&self, job: &Job) -> i64 {
-        let Player { standing, is_trusted, .. } = self.player;
-        if *is_trusted {
+        if self.player.key.is_trusted {
             return i64::MAX;
         }
-        standing.max_games(self.load.lent_nodes, job.nodes_per_game, job.unit())
+        self.player.standing.max_games(self.load.lent_nodes, job.nodes_per_game, job.unit())
     }
 
     /// Grants the first open games of a job, or else those behind its frontier, or else those of a

@@ -11,8 +11,9 @@ use crate::{
 };
 
 /// Rechecks decided matches whose games have changed. A decision that no longer holds is disputed,
-/// and the match resumes to fill the gap. Returns the number of matches. A match whose games
-/// changed after it was read is left to the next call.
+/// and the match resumes to fill the gap. A reversed rejection is marked:
+/// [`AdvanceCampaign`](crate::ops::campaigns::AdvanceCampaign) takes the net back. Returns the
+/// number of matches. A match whose games changed after it was read is left to the next call.
 pub struct RecheckMatches {
     due: Vec<(Match, Standing)>,
 }
@@ -98,7 +99,9 @@ async fn review(
         {
             Event::Disputed { net, name, job, pairs }
         }
-        (Decision::AcceptH0 | Decision::Continue, true) => Event::GateReversed { net, name, job, pairs },
+        (Decision::AcceptH0 | Decision::Continue, stands) if tx.jobs().set_reversed(job, stands).await? && stands => {
+            Event::GateReversed { net, name, job, pairs }
+        }
         _ => return Ok(()),
     };
     tx.record_event(None, event).await?;

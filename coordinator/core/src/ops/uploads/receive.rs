@@ -4,7 +4,9 @@ use dataset::Digest;
 use protocol::api::work::{Notice, ReceiptStatus};
 
 use crate::{
-    model::{AccountId, AccountState, JobId, Lease, LeaseKind, LeaseState, LeaseToken, NewShard, Part, ShardState},
+    model::{
+        AccountId, AccountState, JobId, Lease, LeaseKind, LeaseState, LeaseToken, NewShard, Part, ShardState, TokenId,
+    },
     ops::holders,
     store::{Operation, StoreError, Tx},
 };
@@ -15,6 +17,8 @@ use crate::{
 pub struct ReceiveUpload {
     /// The account of the token.
     pub account: AccountId,
+    /// The token itself.
+    pub token: Option<TokenId>,
     /// The lease.
     pub lease: LeaseToken,
     /// The SHA-256 of the file.
@@ -39,8 +43,9 @@ impl Operation for ReceiveUpload {
         let job = tx.jobs().lock(job).await?;
         let mut lease = tx.leases().get(&self.lease).await?.owned_by(self.account)?;
         let numbers = self.first as i64..(self.first + self.games) as i64;
-        let is_trusted = job.is_timed() && tx.workers().is_trusted(lease.worker).await?;
-        lease.check_upload(&job, &numbers, is_trusted)?;
+        let key = tx.workers().key(lease.worker).await?;
+        key.check(lease.worker, self.token)?;
+        lease.check_upload(&job, &numbers, key.is_trusted)?;
         let earlier = tx.shards().of_lease(lease.id).await?;
         if earlier.iter().any(|upload| upload.hash == self.hash) {
             return Ok((ReceiptStatus::Duplicate, tx.shards().notices(lease.worker).await?));

@@ -6,7 +6,7 @@ use protocol::{
 };
 
 use crate::{
-    model::{AccountId, WorkerId},
+    model::{AccountId, TokenId, WorkerId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -20,8 +20,12 @@ pub const MAX_THREADS: u32 = 4_096;
 pub struct RegisterWorker {
     /// Its account.
     pub account: AccountId,
+    /// The token of the request.
+    pub token: Option<TokenId>,
     /// Its machine.
     pub machine: Machine,
+    /// A hash of the block of addresses that it is in.
+    pub network: Option<String>,
 }
 
 impl Operation for RegisterWorker {
@@ -41,6 +45,9 @@ impl Operation for RegisterWorker {
         if tx.workers().count_others(self.account, &machine.name).await? >= MAX_WORKERS {
             return refuse(Code::Quota, format!("an account has at most {MAX_WORKERS} workers"));
         }
-        tx.workers().register(now, self.account, machine).await
+        let worker = tx.workers().register(now, self.account, machine, self.network.as_deref()).await?;
+        tx.workers().key(worker).await?.check(worker, self.token)?;
+        tx.workers().bind_token(worker, self.token).await?;
+        Ok(worker)
     }
 }

@@ -38,9 +38,27 @@ pub struct Net {
     /// The reason for the dispute over its gate.
     #[serde(serialize_with = "Reason::as_text")]
     pub disputed: Option<Reason>,
+    /// Games in quarantine that it learned from.
+    pub fallen_training_games: i64,
+    /// Games in quarantine that its gates were played with.
+    pub fallen_gate_games: i64,
 }
 
-row!(Net { net, name, state, campaign, generation, parent, bytes, architecture, created, promoted, disputed });
+row!(Net {
+    net,
+    name,
+    state,
+    campaign,
+    generation,
+    parent,
+    bytes,
+    architecture,
+    created,
+    promoted,
+    disputed,
+    fallen_training_games,
+    fallen_gate_games,
+});
 
 /// A net and its family, by parents.
 #[derive(Clone, Debug, Serialize)]
@@ -108,7 +126,14 @@ row!(Trained { recipe, curves });
 
 /// The columns of a [`Net`].
 const COLUMNS: &str = "SELECT nets.hash AS net, nets.name AS name, nets.state AS state, campaigns.name AS campaign,
-     nets.generation AS generation, parent, bytes, architecture, nets.created AS created, promoted, disputed
+     nets.generation AS generation, parent, bytes, architecture, nets.created AS created, promoted, disputed,
+     (SELECT COALESCE(MAX(manifests.fallen_games), 0) FROM trainings CROSS JOIN manifests
+      WHERE trainings.candidate = nets.hash AND manifests.campaign = trainings.campaign
+      AND manifests.generation = trainings.generation - 1
+      AND trainings.manifests LIKE '%' || manifests.hash || '%') AS fallen_training_games,
+     (SELECT CAST(COALESCE(SUM(totals.games), 0) AS BIGINT) FROM jobs CROSS JOIN totals
+      WHERE jobs.net = nets.hash AND jobs.kind = 'match' AND jobs.campaign IS NOT NULL
+      AND totals.job = jobs.id AND totals.state = 'quarantined') AS fallen_gate_games
      FROM nets LEFT JOIN campaigns ON campaigns.id = nets.campaign";
 
 /// Nets per page.

@@ -2,8 +2,9 @@
 
 use coordinator_core::{
     clock::HOUR,
-    model::{AccountId, ComparisonId, ShardId},
+    model::{AccountId, AccountKey, ComparisonId, ShardId},
     ops::disputes::{ClaimDisputes, ClaimUnchecked, PassCheck, RecordRuling, Ruled, SetQuarantine},
+    reports::standing,
 };
 use protocol::api::{
     problem::Code,
@@ -11,7 +12,10 @@ use protocol::api::{
 };
 
 use super::{cases, receiving::counted};
-use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, SIGNATURE, code};
+use crate::{
+    common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, SIGNATURE, code},
+    op,
+};
 
 cases! {
     a_trusted_worker_settles_a_dispute
@@ -139,6 +143,18 @@ async fn a_referee_settles_a_dispute_without_trusted_workers(lab: Lab) {
     assert_eq!(lab.value::<String>(ruling).await, "the referee ruled on game 6: certificate 1, at /api/v1/rulings/1");
     let why = "SELECT text FROM events WHERE kind = 'quarantine'";
     assert!(lab.value::<String>(why).await.contains("when the referee played it"));
+    let key = AccountKey::Id(AccountId(new.account));
+    let now = lab.now();
+    let explained = op!(lab.read, [key], |c| standing::explain(&mut c, now, &key)).unwrap();
+    assert!(
+        explained[0].starts_with("Account new of 2001-09-09 ") && explained[0].contains("is in quarantine: game 6 of"),
+        "{explained:#?}"
+    );
+    for sentence in
+        ["in quarantine.", "came out otherwise elsewhere", "the referee ruled on game 6 of job", "left the pool"]
+    {
+        assert!(explained.iter().skip(1).any(|line| line.contains(sentence)), "{sentence}: {explained:#?}");
+    }
     // Another referee was slower.
     rule(&lab, Ruled::Dispute(disputes[0], [true, false]), 6).await;
     assert_eq!(states(&lab).await, ["quarantined", "validated"]);

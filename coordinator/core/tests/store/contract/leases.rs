@@ -220,7 +220,7 @@ async fn a_new_worker_gets_little(lab: Lab) {
     lab.long_campaign().await;
     let ann = lab.player("ann").await;
     let ask = |nonce: &str| {
-        let caller = Caller { account: AccountId(ann.account), draw: NO_AUDIT };
+        let caller = Caller { account: AccountId(ann.account), token: None, draw: NO_AUDIT };
         let speed = Some(200_000);
         let nonce = nonce.to_owned();
         (
@@ -250,7 +250,7 @@ async fn without_games_workers_wait(lab: Lab) {
     let ann = lab.player("ann").await;
     let Work::Wait { seconds: 10, .. } = lab.request(ann, "1", 10, NO_AUDIT).await.unwrap() else { panic!("of what?") };
     lab.campaign("one").await;
-    let caller = Caller { account: AccountId(ann.account), draw: NO_AUDIT };
+    let caller = Caller { account: AccountId(ann.account), token: None, draw: NO_AUDIT };
     let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), ..Policy::default() };
     let nonce = "1".to_owned();
     let ask = Ask {

@@ -244,7 +244,8 @@ async fn a_worker_registers_again(lab: Lab) {
         instruction_set: "y".to_owned(),
     };
     for machine in [bad("a/b", 1), bad("a", 0), bad("a", 5_000)] {
-        let done = lab.run(RegisterWorker { account: AccountId(ann.account), machine }).await;
+        let done =
+            lab.run(RegisterWorker { account: AccountId(ann.account), token: None, machine, network: None }).await;
         assert_eq!(done.map_err(code), Err(Code::Invalid));
     }
 }

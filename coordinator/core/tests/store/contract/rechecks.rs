@@ -1,5 +1,10 @@
 //! Rechecks of decided matches after a quarantine.
 
+use coordinator_core::{
+    model::{CampaignId, JobId},
+    store::{Campaigns, reports::net},
+};
+use dataset::Digest;
 use protocol::campaign::Gate;
 use stats::Decision;
 
@@ -8,13 +13,19 @@ use super::{
     cases,
     disputes::{lift, quarantine},
 };
-use crate::common::lab::{Lab, NO_AUDIT};
+use crate::{
+    common::lab::{Lab, NO_AUDIT, SIGNATURE},
+    op,
+};
 
 cases! {
     a_gate_without_its_games_is_disputed_until_they_are_played
     a_lifted_quarantine_lets_it_stand_again
     a_gate_that_others_played_still_stands
-    a_reversed_rejection_is_reported
+    a_reversed_rejection_brings_the_net_back
+    a_reversed_rejection_frees_a_stuck_campaign
+    a_net_that_lost_to_a_former_champion_stays_rejected
+    nets_are_marked_while_games_that_they_learned_from_are_in_quarantine
     a_rating_is_played_to_its_end_again
 }
 
@@ -36,6 +47,9 @@ async fn a_gate_without_its_games_is_disputed_until_they_are_played(lab: Lab) {
     quarantine(&lab, judge).await;
     recheck(&lab).await;
     assert_eq!((state_of(&lab, net).await, job_state(&lab, gate).await), ("disputed".into(), "open".into()));
+    let card = op!(lab.read, [], |c| net::card(&mut c, &net.to_string())).unwrap();
+    let fallen: i64 = lab.value("SELECT CAST(SUM(games) AS BIGINT) FROM totals WHERE state = 'quarantined'").await;
+    assert!(card.net.fallen_gate_games > 0 && card.net.fallen_gate_games < fallen, "{card:?}");
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM events WHERE kind = 'disputed'").await, 1);
     recheck(&lab).await;
     lab.play(second, 10).await;
@@ -75,9 +89,11 @@ async fn a_gate_that_others_played_still_stands(lab: Lab) {
     assert_eq!((state_of(&lab, net).await, job_state(&lab, gate).await), ("promoted".into(), "closed".into()));
 }
 
-async fn a_reversed_rejection_is_reported(lab: Lab) {
+/// A strong candidate whose gate was lost by false reports, and then played by an honest account:
+/// campaign and gate.
+async fn reversed(lab: &Lab) -> (i64, i64) {
     let (judge, cheater) = (lab.judge("judge").await, lab.judge("broken").await);
-    let (id, gate) = gating(&lab, judge, 0).await;
+    let (id, gate) = gating(lab, judge, 0).await;
     // A false report of a trusted worker that a strong candidate loses every game.
     for nonce in 0..4 {
         let lease = lab.lease(cheater, &nonce.to_string(), 16).await;
@@ -87,17 +103,79 @@ async fn a_reversed_rejection_is_reported(lab: Lab) {
     }
     lab.validate(NO_AUDIT).await;
     lab.drive(id).await;
-    assert_eq!(row(&lab, id).await.candidates, 1);
-    assert_eq!(verdict(&lab, gate).await.0.decision, Decision::AcceptH0);
-    quarantine(&lab, cheater).await;
-    recheck(&lab).await;
-    assert_eq!(job_state(&lab, gate).await, "open");
+    assert_eq!(row(lab, id).await.candidates, 1);
+    assert_eq!(verdict(lab, gate).await.0.decision, Decision::AcceptH0);
+    quarantine(lab, cheater).await;
+    recheck(lab).await;
+    assert_eq!(job_state(lab, gate).await, "open");
     lab.play(judge, 10).await;
-    recheck(&lab).await;
-    recheck(&lab).await;
-    assert_eq!(job_state(&lab, gate).await, "closed");
+    recheck(lab).await;
+    recheck(lab).await;
+    assert_eq!(job_state(lab, gate).await, "closed");
     let reported = "SELECT COUNT(*) FROM events WHERE kind = 'gate_reversed'";
     assert_eq!(lab.value::<i64>(reported).await, 1);
+    (id, gate)
+}
+
+/// The net that a gate tested.
+async fn net_of(lab: &Lab, gate: i64) -> Digest {
+    let net: String = lab.value(&format!("SELECT net FROM jobs WHERE id = {gate}")).await;
+    net.parse().unwrap()
+}
+
+async fn a_reversed_rejection_brings_the_net_back(lab: Lab) {
+    let (id, gate) = reversed(&lab).await;
+    let net = net_of(&lab, gate).await;
+    assert_eq!(state_of(&lab, net).await, "rejected");
+    assert!(lab.advance(id, SIGNATURE).await.unwrap());
+    let back = row(&lab, id).await;
+    assert_eq!((back.phase.name(), back.candidates, back.gate), ("gating", 0, Some(JobId(gate))));
+    assert_eq!(state_of(&lab, net).await, "candidate");
+    lab.drive(id).await;
+    let campaign = row(&lab, id).await;
+    assert_eq!((campaign.champion, campaign.generation), (Some(net), 1));
+    assert_eq!(state_of(&lab, net).await, "promoted");
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE reversed = 1").await, 0);
+}
+
+async fn a_reversed_rejection_frees_a_stuck_campaign(lab: Lab) {
+    let (id, gate) = reversed(&lab).await;
+    lab.execute("UPDATE campaigns SET state = 'stuck', candidates = 2").await;
+    let advancing = op!(lab.read, [], |c| Campaigns::on(c).advancing()).unwrap();
+    assert_eq!(advancing, [CampaignId(id)]);
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.champion, Some(net_of(&lab, gate).await));
+    lab.execute("UPDATE campaigns SET state = 'stuck'").await;
+    assert_eq!(op!(lab.read, [], |c| Campaigns::on(c).advancing()).unwrap(), []);
+}
+
+async fn a_net_that_lost_to_a_former_champion_stays_rejected(lab: Lab) {
+    let (id, gate) = reversed(&lab).await;
+    lab.execute(&format!("UPDATE jobs SET opponent = '{}' WHERE id = {gate}", "ab".repeat(32))).await;
+    lab.drive(id).await;
+    assert_eq!(state_of(&lab, net_of(&lab, gate).await).await, "rejected");
+    assert_eq!(row(&lab, id).await.champion, None);
+}
+
+async fn nets_are_marked_while_games_that_they_learned_from_are_in_quarantine(lab: Lab) {
+    let (judge, player) = (lab.judge("judge").await, lab.player("player").await);
+    // Its candidate learned from the player's games.
+    let (id, gate) = gating(&lab, player, 0).await;
+    let learned: i64 = lab.value(&format!("SELECT games FROM manifests WHERE campaign = {id}")).await;
+    let candidate = net_of(&lab, gate).await.to_string();
+    lab.play(judge, 2).await;
+    let fallen = async || {
+        lab.count_fallen().await;
+        let nets = op!(lab.read, [], |c| net::list(&mut c, None, 100)).unwrap();
+        nets.into_iter().find(|net| net.net == candidate).unwrap().fallen_training_games
+    };
+    assert_eq!(fallen().await, 0);
+    quarantine(&lab, player).await;
+    assert!(learned > 0);
+    assert_eq!(fallen().await, learned);
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE kind = 'selfplay' AND recheck > 0").await, 0);
+    lift(&lab, player).await;
+    assert_eq!(fallen().await, 0);
 }
 
 async fn a_rating_is_played_to_its_end_again(lab: Lab) {

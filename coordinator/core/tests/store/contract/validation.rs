@@ -126,7 +126,7 @@ async fn notices_repeat_until_acknowledged(lab: Lab) {
     for (player, nonce, left) in [(bob, "2", 1), (ann, "3", 0)] {
         let heard = vec![object.hash()];
         let ask = Ask { acknowledged: heard, ..lease_request(player.worker, nonce, 10) };
-        let caller = Caller { account: AccountId(player.account), draw: NO_AUDIT | 1 };
+        let caller = Caller { account: AccountId(player.account), token: None, draw: NO_AUDIT | 1 };
         lab.run(AcquireLease { caller, ask, policy: Policy::default() }).await.unwrap();
         assert_eq!(reported().await.len(), left, "it is ann who has to hear it, and does");
     }

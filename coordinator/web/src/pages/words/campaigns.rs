@@ -43,7 +43,7 @@ super::list::words! {
         create: "Create campaign", "创建任务";
         fault_line: "Line {}", "第 {} 行";
         pipeline: "Pipeline", "流程";
-        again: "promoted: the next generation · rejected: more games", "晋级：进入下一代 · 未通过：继续采集";
+        again: "promoted: the next generation · not promoted: more games", "晋级：进入下一代 · 未通过：继续采集";
         step_games: "Games", "对局";
         step_training: "Training", "训练";
         step_gate: "Gate match", "晋级测试";
@@ -75,6 +75,8 @@ super::list::words! {
         sure_reject: "The match ends and the candidate is given up.", "测试结束，候选被放弃。";
         sure_rollback: "The previous champion returns, and a new generation begins.", "上一任冠军复位，并开启新一代。";
         say_why: "Say why, in a few words.", "请简要说明原因。";
+        fallen_training: "{} {game|games} that it learned from {is|are} in quarantine now.", "训练所用对局中已有 {} 局被隔离。";
+        fallen_gate: "{} {game|games} of its gate match {is|are} in quarantine now.", "晋级测试对局中已有 {} 局被隔离。";
         roll_back: "Roll back", "回退";
         reason: "Reason", "原因";
         edit: "Edit", "编辑";

@@ -67,6 +67,7 @@ fn chinese(event: &Event) -> String {
         Event::Rejected { job, first, last, code, detail, .. } => {
             format!("作业 {job} 第 {first} 至 {last} 局：{}", rejection(Language::Chinese, *code, detail))
         }
+        Event::Rejection { name, reason: why @ Reason::Inconclusive, .. } => format!("{name} 未定：{}", reason(why)),
         Event::Rejection { name, reason: why, .. } => format!("{name} 未通过：{}", reason(why)),
         Event::Rollback { name, reason: why, .. } => format!("{name} 已回退：{}", reason(why)),
         Event::Ruling { ruling, game, .. } => {
@@ -193,6 +194,7 @@ pub fn refusal(language: Language, refusal: &Refusal) -> String {
         Refusal::ForeignForm => "表单来自其他站点".to_owned(),
         Refusal::GateInUse => "测试进行中不可修改“gate”".to_owned(),
         Refusal::LacksRole { needed, own } => format!("此操作需要{}权限，您的身份为{}", label(needed), label(own)),
+        Refusal::OtherToken { worker } => format!("工作机 {worker} 受信任，只能使用其当时的令牌"),
         Refusal::OwnQuarantine => "账号的隔离须由其他维护者解除".to_owned(),
         Refusal::GamesReceived { first, last } => format!("该租约的第 {first} 至 {last} 局已经收到"),
         Refusal::LeaseRejected { uploads } => format!("该租约已有 {uploads} 次上传被拒绝，其对局改由他人进行"),
@@ -266,6 +268,16 @@ mod tests {
         );
         let games = Event::Stall(Stall::Games { job: JobId(7), first: 40, last: 79, attempts: 3 });
         assert_eq!(shown(&games)[1], "作业 7 的第 40 至 79 局再次发放，已是第 3 次");
+        let undecided = Event::Rejection {
+            campaign: "x".to_owned(),
+            net: "00".to_owned(),
+            name: "x-1-1".to_owned(),
+            reason: Reason::Inconclusive,
+            job: None,
+        };
+        let texts =
+            ["x-1-1 is undecided after all pairs of its gate, and not promoted", "x-1-1 未定：下完全部局对仍无定论"];
+        assert_eq!(shown(&undecided), texts, "such a gate has rejected nothing");
         let words = CampaignCommand::ALL
             .iter()
             .map(|&command| shown(&Event::CampaignCommand { campaign: String::new(), command })[1].clone());

@@ -7,7 +7,7 @@ use coordinator_core::{clock::Clock, folder, objects::Objects, store::Database};
 
 /// The addresses of the database and the objects.
 #[derive(clap::Args, Clone)]
-pub(super) struct Places {
+pub struct Places {
     /// The folder of database and objects, unless these are given
     #[arg(long, global = true, env = "CHUHE_DATA", default_value = "chuhe-data", value_name = "DIR")]
     data: PathBuf,
@@ -22,7 +22,11 @@ pub(super) struct Places {
 
 impl Places {
     /// Opens a database that exists: a wrong folder must not look like an empty one.
-    pub(super) async fn open_existing(&self, clock: &Clock) -> Result<(Database, Objects)> {
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it cannot be opened.
+    pub async fn open_existing(&self, clock: &Clock) -> Result<(Database, Objects)> {
         let address = self.database();
         let file = address.strip_prefix("sqlite:").map(|file| file.strip_prefix("//").unwrap_or(file));
         if let Some(file) = file
@@ -42,7 +46,11 @@ impl Places {
     }
 
     /// Opens the database, or creates it.
-    pub(super) async fn open(&self, clock: &Clock) -> Result<(Database, Objects)> {
+    ///
+    /// # Errors
+    ///
+    /// If database or objects cannot be opened.
+    pub async fn open(&self, clock: &Clock) -> Result<(Database, Objects)> {
         if self.database.is_none() || self.objects.is_none() {
             folder::create_private(&self.data).with_context(|| format!("{}", self.data.display()))?;
         }
