@@ -366,7 +366,7 @@ mod shape {
             let (active, targets) = &self.batches[step % BATCHES];
             let Self { threads, transformer, counts, sums, .. } = self;
             let forward = &*transformer;
-            threads.scope(|scope| forward.forward_by_blocks(scope, active, counts, sums));
+            threads.scope(|scope| forward.forward(scope, active, counts, sums));
             threads.install(|| {
                 let sums = sums.as_flattened_mut().as_flattened_mut();
                 sums.par_chunks_mut(PART).for_each(|sums| sums.iter_mut().for_each(|sum| *sum = sum.clamp(0.0, 1.0)));
@@ -407,8 +407,8 @@ mod shape {
             });
             self.steps += 1;
             let rule = self.rule.step(self.steps, RATE);
-            let whole = [Gradients { active, counts, gradients: sums }];
-            threads.scope(|scope| transformer.learn(scope, &whole, &rule));
+            threads.scope(|scope| transformer.backward(scope, Gradients { active, counts, gradients: sums }));
+            threads.scope(|scope| transformer.update(scope, &rule));
             loss.double_value(&[])
         }
     }

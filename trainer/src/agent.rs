@@ -30,6 +30,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use client::{Client, Clock, ServerAddress, Token};
+use dataset::manifest::Manifest;
 use protocol::api::training::{Abandon, Claim, Completion, Offer, Training};
 
 use crate::run::{self, Conditions};
@@ -227,15 +228,15 @@ impl Agent<'_> {
             needed.extend(manifest.shards);
         }
         self.folder.evict_shards(&needed, self.settings.spare_bytes)?;
-        let (folder, mut fetched) = (self.folder.shards(), 0_u64);
-        for (number, entry) in needed.iter().enumerate() {
+        let folder = self.folder.shards();
+        let missing = Manifest::missing(&needed, &folder).map_err(anyhow::Error::from)?;
+        for (number, entry) in missing.iter().enumerate() {
             let fetch = || self.client.fetch_shard(entry, &folder, None);
-            let came = RetryingCall::new(self.stop, self.clock, log).run(Some(lease), fetch)?;
-            fetched += u64::from(came == client::FetchOutcome::Downloaded);
-            log.throttled(|| format!("fetching: {} of {} shards are here", number + 1, needed.len()));
+            RetryingCall::new(self.stop, self.clock, log).run(Some(lease), fetch)?;
+            log.throttled(|| format!("fetching: {} of {} shards", number + 1, missing.len()));
         }
         self.folder.touch(&needed, self.clock.since_1970());
-        log.state(&format!("all {} shards are here, {fetched} of them fetched now", needed.len()));
+        log.state(&format!("all {} shards are here, {} of them fetched now", needed.len(), missing.len()));
         Ok(())
     }
 

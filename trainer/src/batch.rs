@@ -75,6 +75,20 @@ impl Batch {
         self.results.clear();
     }
 
+    /// Orders the positions by their stacks, in which a backend takes them fastest.
+    pub fn order_by_stack(&mut self) {
+        fn pick<T: Copy>(numbers: &mut Vec<T>, places: &[usize]) {
+            *numbers = places.iter().map(|place| numbers[*place]).collect();
+        }
+        let mut places: Vec<_> = (0..self.len()).collect();
+        places.sort_by_key(|place| self.stacks[*place]);
+        pick(&mut self.active, &places);
+        pick(&mut self.counts, &places);
+        pick(&mut self.stacks, &places);
+        pick(&mut self.score_targets, &places);
+        pick(&mut self.results, &places);
+    }
+
     /// Adds a position; `scale` is the scale of its source, in centipawns.
     pub fn push(&mut self, sample: &Sample, features: Features, scale: f32) {
         let (active, count, stack) = active(sample, features);

@@ -1,16 +1,19 @@
 //! The CPU backend, in Rust alone.
 //!
-//! Data parallelism: a batch is split into `PARTS` parts, whatever the number of threads; each runs
-//! forward and backward through the layers on one thread. Then each block of the transformer's
-//! columns is updated by one thread, with the gradients of all parts in their order.
+//! A batch is taken in groups of [`GROUP`] positions, which fit the cache. Forward, each block of the
+//! transformer's columns has a task; so it has backward. In between, parts of [`PART`] positions run
+//! through the layers. In the end each block is updated. Batches ordered by stack are the fastest.
 //!
 //! Every summation order is fixed by the batch. So the same batches give the same bits on every
 //! machine, with any number of threads and any instruction set.
 
 mod layers;
+mod sum;
 #[cfg(test)]
 mod tests;
 mod transformer;
+
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -22,11 +25,15 @@ use crate::{
     optimizer::{Group, Optimizer, Step},
     simd::{self, Loops},
 };
-use layers::{Layers, Scratch};
+use layers::{CHUNK, Layers, Place, Scratch, StackGradient};
+pub use sum::Sum;
 pub use transformer::{Gradients, LANES, Limits, Sums, Table, Transformer};
 
-/// Parts that a batch is split into.
-const PARTS: usize = 32;
+/// Positions of a part, which one thread takes through the layers.
+const PART: usize = 128;
+
+/// Positions of a group: a whole number of parts.
+const GROUP: usize = 32 * PART;
 
 /// The small layers above the transformer: their gradients are reduced over the parts.
 const SMALL: [Array; 6] =
@@ -44,35 +51,25 @@ pub struct Cpu {
     small: Vec<Group>,
     layers: Layers,
     parts: Vec<Part>,
+    /// One for each thread.
+    scratches: Vec<Mutex<Scratch>>,
+    /// The transformer's sums of a group.
+    sums: Vec<Sums>,
+    /// The same under fake quantisation.
+    whole_sums: Vec<Sums<i16>>,
+    /// The slopes of a group's sums.
+    slopes: Vec<Sums>,
+    values: Vec<f32>,
+    /// The slope of the loss in each position's value.
+    value_slopes: Vec<f32>,
     steps: u64,
 }
 
-/// The working memory of one part of a batch.
+/// The results of a part of a batch.
+#[derive(Default)]
 struct Part {
-    sums: Vec<Sums>,
-    scratch: Scratch,
-    gradients: Arrays,
-    /// The gradient of the loss in each position's value.
-    slopes: Vec<f32>,
-    values: Vec<f32>,
     loss: f64,
-}
-
-/// The positions of a part.
-#[derive(Clone, Copy)]
-struct Range {
-    from: usize,
-    to: usize,
-}
-
-impl Range {
-    fn of(part: usize, length: usize) -> Self {
-        Self { from: part * length / PARTS, to: (part + 1) * length / PARTS }
-    }
-
-    fn of_slice<T>(self, slice: &[T]) -> &[T] {
-        &slice[self.from..self.to]
-    }
+    gradients: Vec<StackGradient>,
 }
 
 impl Cpu {
@@ -89,25 +86,23 @@ impl Cpu {
         let limits = Limits { rows: Array::Transformer.limit(&shape), bias: Array::TransformerBias.limit(&shape) };
         let mut layers = Layers::new(shape);
         for array in SMALL {
-            layers.set(array, &values[array]);
+            set(&mut layers, shape, array, &values[array]);
         }
-        let part = || Part {
-            sums: Vec::new(),
-            scratch: layers.scratch(),
-            gradients: zero_gradients(&shape),
-            slopes: Vec::new(),
-            values: Vec::new(),
-            loss: 0.0,
-        };
         let mut cpu = Self {
             shape,
             optimizer,
-            threads,
             transformer: Transformer::new(&table, shape.sharing(), &optimizer, limits, shape.fake_quantisation),
             head: Group::new(values[Array::Head].clone(), &optimizer),
             head_gradient: vec![0.0; values[Array::Head].len()],
             small: SMALL.iter().map(|array| Group::new(values[*array].clone(), &optimizer)).collect(),
-            parts: (0..PARTS).map(|_| part()).collect(),
+            parts: Vec::new(),
+            scratches: (0..threads.current_num_threads()).map(|_| Mutex::new(layers.scratch())).collect(),
+            sums: Vec::new(),
+            whole_sums: Vec::new(),
+            slopes: Vec::new(),
+            values: Vec::new(),
+            value_slopes: Vec::new(),
+            threads,
             layers,
             steps: state.steps,
         };
@@ -146,19 +141,50 @@ impl Cpu {
     /// Forward pass of all parts of a batch; with `learn` also the backward pass through the
     /// layers.
     fn pass(&mut self, batch: &Batch, loss: Loss, learn: bool) {
-        let Self { transformer, layers, head, parts, threads, shape, .. } = self;
-        let (transformer, layers, head, stacks) = (&*transformer, &*layers, &*head.values, shape.sizes.stacks());
-        let weight = 1.0 / batch.len() as f32;
-        threads.install(|| {
-            parts.par_iter_mut().enumerate().for_each(|(number, part)| {
-                let range = Range::of(number, batch.len());
-                let counts = range.of_slice(&batch.counts);
-                part.sums.resize(counts.len() * transformer.blocks(), [[0.0; LANES]; 2]);
-                transformer.forward(range.of_slice(&batch.active), counts, &mut part.sums);
-                let pass = Pass { layers, head, stacks, loss, weight, learn, batch, range, part };
-                simd::run(transformer.level(), pass);
+        if self.shape.fake_quantisation {
+            self.pass_of::<i16>(batch, loss, learn);
+        } else {
+            self.pass_of::<f32>(batch, loss, learn);
+        }
+    }
+
+    fn pass_of<S: Sum>(&mut self, batch: &Batch, loss: Loss, learn: bool) {
+        let stacks = self.shape.sizes.stacks();
+        let Self { transformer, layers, head, parts, scratches, slopes, values, value_slopes, threads, .. } = self;
+        let (layers, head, scratches, length) = (&*layers, &*head.values, &*scratches, batch.len());
+        let sums = S::pick_mut(&mut self.sums, &mut self.whole_sums);
+        let (blocks, level, weight) = (transformer.blocks(), transformer.level(), 1.0 / length as f32);
+        parts.resize_with(length.div_ceil(PART), Part::default);
+        values.resize(length, 0.0);
+        value_slopes.resize(length, 0.0);
+        for from in (0..length).step_by(GROUP) {
+            let to = length.min(from + GROUP);
+            let (active, counts) = (&batch.active[from..to], &batch.counts[from..to]);
+            sums.resize(counts.len() * blocks, [[S::default(); LANES]; 2]);
+            threads.scope(|scope| transformer.forward(scope, active, counts, sums));
+            let sums = &*sums;
+            slopes.resize(if learn { sums.len() } else { 0 }, [[0.0; LANES]; 2]);
+            let mut of_parts: Vec<_> = (from..to).step_by(PART).map(|_| Vec::with_capacity(blocks)).collect();
+            for block in slopes.chunks_exact_mut(counts.len()) {
+                for (part, slopes) in of_parts.iter_mut().zip(block.chunks_mut(PART)) {
+                    part.push(slopes);
+                }
+            }
+            threads.install(|| {
+                let values = values[from..to].par_chunks_mut(PART).zip(value_slopes[from..to].par_chunks_mut(PART));
+                let parts = parts[from / PART..].par_iter_mut().zip(values).zip(of_parts).enumerate();
+                parts.for_each(|(number, ((part, (values, value_slopes)), slopes))| {
+                    let scratch = &scratches[rayon::current_thread_index().unwrap_or(0)];
+                    let scratch = &mut *scratch.lock().unwrap_or_else(PoisonError::into_inner);
+                    let range = Range { group: from, part: number * PART, stride: counts.len() };
+                    let of_batch = OfBatch { layers, head, stacks, loss, weight, learn, batch, sums };
+                    simd::run(level, Pass { of_batch, range, part, values, value_slopes, slopes, scratch });
+                });
             });
-        });
+            if learn {
+                threads.scope(|scope| transformer.backward(scope, Gradients { active, counts, gradients: slopes }));
+            }
+        }
     }
 
     fn totals(&self) -> Totals {
@@ -171,16 +197,18 @@ fn table(arrays: &Arrays) -> Table<'_> {
     Table { rows: &arrays[Array::Transformer], shared: &arrays[Array::Shared], bias: &arrays[Array::TransformerBias] }
 }
 
-/// Zeroed gradients of the small layers; the other arrays are empty.
-fn zero_gradients(shape: &Shape) -> Arrays {
-    let mut arrays = Arrays::empty();
-    for array in SMALL {
-        arrays[array] = vec![0.0; array.len(shape)];
+/// Sets an array of the layers.
+fn set(layers: &mut Layers, shape: Shape, array: Array, values: &[f32]) {
+    if shape.fake_quantisation {
+        layers.set::<i16>(array, values);
+    } else {
+        layers.set::<f32>(array, values);
     }
-    arrays
 }
 
-struct Pass<'a> {
+/// What all passes of a group share.
+#[derive(Clone, Copy)]
+struct OfBatch<'a, S> {
     layers: &'a Layers,
     head: &'a [f32],
     stacks: usize,
@@ -188,38 +216,66 @@ struct Pass<'a> {
     weight: f32,
     learn: bool,
     batch: &'a Batch,
-    range: Range,
-    part: &'a mut Part,
+    sums: &'a [Sums<S>],
 }
 
-impl Loops for Pass<'_> {
+/// The place of a part.
+#[derive(Clone, Copy)]
+struct Range {
+    /// The first position of its group in the batch.
+    group: usize,
+    /// Its first position in the group.
+    part: usize,
+    /// The length of the group.
+    stride: usize,
+}
+
+struct Pass<'a, S> {
+    of_batch: OfBatch<'a, S>,
+    range: Range,
+    part: &'a mut Part,
+    values: &'a mut [f32],
+    value_slopes: &'a mut [f32],
+    /// The slopes of each block.
+    slopes: Vec<&'a mut [Sums]>,
+    scratch: &'a mut Scratch,
+}
+
+impl<S: Sum> Loops for Pass<'_, S> {
     #[inline(always)]
     fn run(self) {
-        let Self { layers, head, stacks, loss, weight, learn, batch, range, part } = self;
-        let count = range.to - range.from;
+        let Self { of_batch, range, part, values, value_slopes, mut slopes, scratch } = self;
+        let OfBatch { layers, head, stacks, loss, weight, learn, batch, sums } = of_batch;
+        let Range { group, part: first, stride } = range;
+        let of_part = &batch.stacks[group + first..][..values.len()];
         part.loss = 0.0;
-        part.values.clear();
-        part.slopes.clear();
-        if learn {
-            for array in SMALL {
-                part.gradients[array].fill(0.0);
+        let mut used = std::mem::take(&mut part.gradients);
+        let mut position = 0;
+        while position < values.len() {
+            let stack = usize::from(of_part[position]);
+            let same = of_part[position..].iter().take(CHUNK).take_while(|of| usize::from(**of) == stack);
+            let place = Place { position: first + position, in_part: position, count: same.count(), stride };
+            layers.forward(stack, sums, place, scratch);
+            for chunk in 0..place.count {
+                let (position, in_batch) = (position + chunk, group + first + position + chunk);
+                let of_head = head_value(head, stacks, stack, &batch.active[in_batch], batch.counts[in_batch]);
+                let value = scratch.values[chunk] + of_head;
+                let target = loss.target(batch.score_targets[in_batch], batch.results[in_batch]);
+                let (wrong, slope) = loss.of(value, target);
+                part.loss += f64::from(wrong);
+                scratch.slopes[chunk] = slope * weight;
+                values[position] = value;
+                value_slopes[position] = slope * weight;
             }
-        }
-        for place in 0..count {
-            let position = range.from + place;
-            let stack = usize::from(batch.stacks[position]);
-            let sums = &mut part.sums[place..];
-            let mut value = layers.forward(stack, sums, count, &mut part.scratch);
-            value += head_value(head, stacks, stack, &batch.active[position], batch.counts[position]);
-            let target = loss.target(batch.score_targets[position], batch.results[position]);
-            let (wrong, slope) = loss.of(value, target);
-            part.loss += f64::from(wrong);
-            part.values.push(value);
             if learn {
-                let slope = slope * weight;
-                part.slopes.push(slope);
-                layers.backward(stack, slope, sums, count, &mut part.scratch, &mut part.gradients);
+                if part.gradients.iter().all(|gradient| gradient.stack != stack) {
+                    part.gradients.push(layers.gradient(stack, used.pop()));
+                }
+                if let Some(gradient) = part.gradients.iter_mut().find(|gradient| gradient.stack == stack) {
+                    layers.backward(sums, place, scratch, gradient, &mut slopes);
+                }
             }
+            position += place.count;
         }
     }
 }
@@ -239,33 +295,29 @@ impl Backend for Cpu {
         let step = self.optimizer.step(self.steps, learning_rate);
         let Self { transformer, head, head_gradient, small, parts, threads, shape, layers, .. } = self;
         let (shape, parts) = (*shape, &*parts);
-        let gradients: Vec<_> = parts
-            .iter()
-            .enumerate()
-            .map(|(number, part)| {
-                let range = Range::of(number, batch.len());
-                let (active, counts) = (range.of_slice(&batch.active), range.of_slice(&batch.counts));
-                Gradients { active, counts, gradients: &part.sums }
-            })
-            .collect();
+        let value_slopes = &*self.value_slopes;
         threads.scope(|scope| {
-            transformer.learn(scope, &gradients, &step);
-            scope.spawn(|_| step_head(head, head_gradient, batch, parts, shape, &step));
+            transformer.update(scope, &step);
+            scope.spawn(|_| step_head(head, head_gradient, batch, value_slopes, shape, &step));
             scope.spawn(|_| {
                 for (group, array) in small.iter_mut().zip(SMALL) {
-                    step_small(group, array, parts, shape, &step);
+                    let gradients = parts.iter().flat_map(|part| &part.gradients);
+                    let gradient = if shape.fake_quantisation {
+                        layers.sum::<i16>(array, gradients)
+                    } else {
+                        layers.sum::<f32>(array, gradients)
+                    };
+                    group.step(&step, &gradient, array.limit(&shape));
+                    set(layers, shape, array, &group.values);
                 }
             });
         });
-        for (group, array) in small.iter().zip(SMALL) {
-            layers.set(array, &group.values);
-        }
         self.totals()
     }
 
     fn evaluate(&mut self, batch: &Batch, loss: Loss, values: &mut Vec<f32>) -> Totals {
         self.pass(batch, loss, false);
-        values.extend(self.parts.iter().flat_map(|part| &part.values));
+        values.extend_from_slice(&self.values);
         self.totals()
     }
 
@@ -280,11 +332,10 @@ impl Backend for Cpu {
     }
 }
 
-fn step_head(head: &mut Group, gradient: &mut [f32], batch: &Batch, parts: &[Part], shape: Shape, step: &Step) {
+fn step_head(head: &mut Group, gradient: &mut [f32], batch: &Batch, value_slopes: &[f32], shape: Shape, step: &Step) {
     let stacks = shape.sizes.stacks();
     gradient.fill(0.0);
-    let slopes = parts.iter().flat_map(|part| &part.slopes);
-    for (place, slope) in slopes.enumerate() {
+    for (place, slope) in value_slopes.iter().enumerate() {
         let (stack, count) = (usize::from(batch.stacks[place]), usize::from(batch.counts[place]));
         for (active, slope) in batch.active[place].iter().zip([slope / 2.0, -slope / 2.0]) {
             for input in &active[..count] {
@@ -293,14 +344,4 @@ fn step_head(head: &mut Group, gradient: &mut [f32], batch: &Batch, parts: &[Par
         }
     }
     head.step(step, gradient, Array::Head.limit(&shape));
-}
-
-fn step_small(group: &mut Group, array: Array, parts: &[Part], shape: Shape, step: &Step) {
-    let mut sum = vec![0.0; group.values.len()];
-    for part in parts {
-        for (sum, gradient) in sum.iter_mut().zip(&part.gradients[array]) {
-            *sum += gradient;
-        }
-    }
-    group.step(step, &sum, array.limit(&shape));
 }

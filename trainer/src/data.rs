@@ -4,15 +4,17 @@ mod loader;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    num::NonZeroU32,
+    num::{NonZeroU32, NonZeroUsize},
     path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    thread,
 };
 
 use dataset::{
     Digest,
     manifest::{Entry, Manifest, ManifestError},
     shard::FileSource,
-    training::{Filter, Games, Plan, Reader, ReaderPosition, TrainingError, WeightedSet},
+    training::{Duplicates, Filter, Games, Plan, Reader, ReaderPosition, TrainingError, WeightedSet},
 };
 use protocol::recipe;
 
@@ -61,6 +63,8 @@ pub struct TrainingData {
     sets: Vec<WeightedSet<FileSource>>,
     filter: Filter,
     one_in: NonZeroU32,
+    /// The duplicates, once they are needed.
+    duplicates: OnceLock<Arc<Duplicates>>,
     pool_blocks: usize,
     seed: u64,
     features: Features,
@@ -142,6 +146,7 @@ impl TrainingData {
             sets,
             filter: filter(&recipe.data.filter),
             one_in: NonZeroU32::new(recipe.data.validation_one_in).unwrap_or(NonZeroU32::MIN),
+            duplicates: OnceLock::new(),
             pool_blocks: recipe.data.pool_blocks as usize,
             seed: recipe.seeds.order,
             features: Features::of_recipe(&recipe.architecture),
@@ -197,6 +202,7 @@ impl TrainingData {
                 for sample in samples {
                     batch.push(sample, self.features, scales.of(sample));
                 }
+                batch.order_by_stack();
                 batch
             })
             .collect())
@@ -233,7 +239,7 @@ impl TrainingData {
             cache_bytes: 0,
             threads: 1,
         };
-        let mut reader = Reader::new(self.sets.clone(), &plan, ReaderPosition::default())?;
+        let mut reader = self.reader(&plan, ReaderPosition::default())?;
         let mut samples = Vec::new();
         reader.read_pool(&mut samples)?;
         samples.truncate(most);
@@ -261,8 +267,19 @@ impl TrainingData {
             cache_bytes,
             threads,
         };
-        let reader = Reader::new(self.sets.clone(), &plan, from)?;
+        let reader = self.reader(&plan, from)?;
         Ok(Loader::new(reader, self.scales(), batch, self.features))
+    }
+
+    fn reader(&self, plan: &Plan, from: ReaderPosition) -> Result<Reader, TrainingError> {
+        // Those of the recipe's own filter: held-out positions are not learned in another game.
+        if self.filter.duplicates && self.duplicates.get().is_none() {
+            let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+            let found = Duplicates::find(&self.sets, &self.filter, threads)?;
+            let _ = self.duplicates.set(Arc::new(found));
+        }
+        let duplicates = self.duplicates.get().cloned().unwrap_or_default();
+        Reader::without(duplicates, self.sets.clone(), plan, from)
     }
 
     fn scales(&self) -> Scales {
@@ -276,7 +293,7 @@ pub(crate) struct Scales(Vec<Vec<f32>>);
 
 impl Scales {
     pub(crate) fn of(&self, sample: &dataset::training::Sample) -> f32 {
-        self.0[usize::from(sample.set)][usize::from(sample.shard)]
+        self.0[usize::from(sample.set)][sample.shard as usize]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Loops compiled for several instruction sets, with dispatch at run time.
 //!
 //! The loops are written element by element, and Rust never fuses or reorders floating-point
-//! operations. So all sets give the same bits.
+//! operations. `mul_add` rounds once on every processor. So all sets give the same bits.
 
 /// An instruction set of this processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +25,13 @@ impl Level {
         let mut levels = vec![Self::Baseline];
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx2") {
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                 levels.push(Self::Avx2);
             }
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+            let has_avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl");
+            if has_avx512 && is_x86_feature_detected!("fma") {
                 levels.push(Self::Avx512);
             }
         }
@@ -56,13 +59,13 @@ pub(crate) fn run(level: Level, loops: impl Loops) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn avx2(loops: impl Loops) {
     loops.run();
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,avx512f,avx512vl")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 fn avx512(loops: impl Loops) {
     loops.run();
 }

@@ -4,6 +4,7 @@
 //! their SHA-256, with their headers' fields and the scale fitted on their own games (see
 //! [`scale`](crate::scale)).
 
+mod known;
 mod locate;
 
 use std::{
@@ -20,6 +21,8 @@ use crate::{
     scale::Scale,
     shard::{Shard, ShardError},
 };
+
+pub use known::KNOWN_DIGESTS;
 
 /// The format and version that a manifest names.
 pub const FORMAT: &str = "chuhe manifest 1";

@@ -6,12 +6,14 @@
 //! whether or not earlier pools were read. So a run resumes by skipping to its pool. Memory is
 //! bounded by one pool more than there are threads.
 
+mod duplicates;
 mod filter;
 mod order;
 mod packed;
 mod pool;
 mod reader;
 
+pub use duplicates::Duplicates;
 pub(crate) use filter::result_for;
 pub use filter::{Filter, Games, Rejected};
 pub use order::WeightedSet;

@@ -5,13 +5,20 @@
 
 mod common;
 
-use std::{collections::BTreeMap, num::NonZeroU32};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::{self, File},
+    num::NonZeroU32,
+    time::{Duration, SystemTime},
+};
 
 use dataset::{
     Record,
-    manifest::{Manifest, ManifestError},
+    manifest::{KNOWN_DIGESTS, Manifest, ManifestError},
     shard::Shard,
-    training::{Filter, Games, PackedPosition, Plan, Reader, ReaderPosition, Sample, TrainingError, WeightedSet},
+    training::{
+        Duplicates, Filter, Games, PackedPosition, Plan, Reader, ReaderPosition, Sample, TrainingError, WeightedSet,
+    },
 };
 use xiangqi::{Color, Move, Position};
 
@@ -186,9 +193,55 @@ fn repeated_positions_are_left_out() {
     };
     let repeated = distinct(Filter { repeated: true, ..Filter::default() });
     assert!(repeated.repeated > 50, "{repeated:?}");
-    // A position repeated within a game occurs twice in its pool as well.
+    // A position repeated within a game occurs twice in its set as well.
     let duplicates = distinct(Filter { duplicates: true, ..Filter::default() });
     assert!(duplicates.duplicates >= repeated.repeated / 2, "{duplicates:?}");
+}
+
+/// All samples of the sets, each block once.
+fn whole(sets: &[WeightedSet<Vec<u8>>], filter: Filter, games: Games) -> Vec<Sample> {
+    let blocks_in_pool = sets.iter().flat_map(|set| &set.shards).map(|shard| shard.index().len()).sum();
+    let plan = Plan { filter, games, blocks_in_pool, ..plan(3) };
+    let mut samples = Vec::new();
+    Reader::new(sets.to_vec(), &plan, ReaderPosition::default()).unwrap().read_pool(&mut samples).unwrap();
+    samples
+}
+
+/// The third shard has the games of the first.
+#[test]
+fn duplicates_are_found_in_the_whole_set() {
+    let sets = [set(&[0, 1, 0], 1)];
+    let filter = Filter { captures: true, ..Filter::default() };
+    let without = Filter { duplicates: true, ..filter };
+    let all = whole(&sets, filter, Games::All);
+    let distinct = whole(&sets, without, Games::All);
+    let fens = |samples: &[Sample]| samples.iter().map(|it| it.position.to_fen()).collect::<BTreeSet<_>>();
+    assert!(fens(&all) == fens(&distinct) && fens(&distinct).len() == distinct.len());
+    assert!(distinct.iter().all(|sample| sample.shard < 2));
+    assert!(all.len() > distinct.len() + all.iter().filter(|sample| sample.shard == 2).count());
+    let found = Duplicates::find(&sets, &without, 1).unwrap();
+    assert_eq!(found.count(), (all.len() - distinct.len()) as u64);
+
+    // A position is on one side only, although its games are on both.
+    let one_in = NonZeroU32::new(5).unwrap();
+    let held_out = whole(&sets, without, Games::HeldOut(one_in));
+    let learned = whole(&sets, without, Games::NotHeldOut(one_in));
+    assert_eq!(held_out.len() + learned.len(), distinct.len());
+    assert!(!held_out.is_empty() && fens(&held_out).is_disjoint(&fens(&learned)));
+}
+
+#[test]
+fn a_set_may_have_more_shards_than_sixteen_bits_count() {
+    let header = common::header(0);
+    // The reader's threads outlive what they could borrow.
+    let bytes: &'static [u8] = common::shard(&header, &common::games(&header, 8)).leak();
+    let shards = vec![Shard::new(bytes).unwrap(); 3 << 15];
+    let plan = Plan { blocks_in_pool: 16, ..plan(1) };
+    let mut samples = Vec::new();
+    let sets = vec![WeightedSet { shards, weight: 1 }];
+    Reader::new(sets, &plan, ReaderPosition::default()).unwrap().read_pool(&mut samples).unwrap();
+    let shards: BTreeSet<_> = samples.iter().map(|sample| sample.shard).collect();
+    assert!(shards.len() > 10 && *shards.last().unwrap() > u16::MAX.into(), "{shards:?}");
 }
 
 #[test]
@@ -226,6 +279,42 @@ fn manifests_are_named_by_their_content() {
     assert!(matches!(error, ManifestError::Twice(_)), "{error}");
     let error = Manifest::from_text(&text.replacen("manifest 1", "manifest 2", 1)).unwrap_err();
     assert_eq!(error.to_string(), "its format is `chuhe manifest 2`; this program reads `chuhe manifest 1`");
+}
+
+/// A file is hashed again when its time or its length differs, or when it is as new as the digests.
+#[test]
+fn digests_of_unchanged_files_are_remembered() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("known-digests");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let header = common::header(0);
+    let path = folder.join("games.chuhe");
+    let bytes = common::shard(&header, &common::games(&header, 20));
+    let mut altered = bytes.clone();
+    *altered.last_mut().unwrap() ^= 1;
+    let write = |bytes: &[u8], seconds: u64| {
+        fs::write(&path, bytes).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        File::options().append(true).open(&path).unwrap().set_modified(time).unwrap();
+    };
+    write(&bytes, 1_000_000);
+    let manifest = Manifest::of_files(&[&path]).unwrap();
+    let is_missing = || !Manifest::missing(&manifest.shards, &folder).unwrap().is_empty();
+    assert!(!is_missing());
+    write(&altered, 1_000_000);
+    assert!(!is_missing(), "it was hashed again");
+    write(&altered, 1_000_001);
+    assert!(is_missing());
+    // A digest is not believed of a file that may have been altered within the same moment.
+    let future = 1 << 33;
+    write(&bytes, future);
+    assert!(!is_missing());
+    write(&altered, future);
+    assert!(is_missing());
+    // Damaged digests only cost time.
+    fs::write(folder.join(KNOWN_DIGESTS), "\0 nothing").unwrap();
+    write(&bytes, 1_000_000);
+    assert!(!is_missing());
 }
 
 /// Held-out games are held out whole, and no position is on both sides.

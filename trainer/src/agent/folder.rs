@@ -8,13 +8,16 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File, TryLockError},
+    fs::{self, File, FileTimes, TryLockError},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
 use anyhow::{Context as _, Result, bail};
-use dataset::{AtomicFile, Digest, manifest::Entry};
+use dataset::{
+    AtomicFile, Digest,
+    manifest::{Entry, KNOWN_DIGESTS},
+};
 use protocol::{api::training::Training, is_name, recipe::Recipe};
 
 use crate::run;
@@ -74,9 +77,9 @@ impl Folder {
             let file = file.with_context(failed)?;
             let name = file.file_name().to_string_lossy().into_owned();
             let known = name.strip_prefix('.').and_then(|name| name.strip_suffix(".part")).unwrap_or(&name);
-            if !needed.contains(known) {
+            if name != KNOWN_DIGESTS && !needed.contains(known) {
                 let metadata = file.metadata().with_context(failed)?;
-                spare.push((metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), file.path(), metadata.len()));
+                spare.push((metadata.accessed().unwrap_or(SystemTime::UNIX_EPOCH), file.path(), metadata.len()));
             }
         }
         spare.sort();
@@ -91,13 +94,14 @@ impl Folder {
         Ok(())
     }
 
-    /// Updates the time of last use.
+    /// Updates the time of last use. That of modification stays, by which a shard's digest is known.
     pub(super) fn touch(&self, shards: &[Entry], since_1970: Duration) {
         for entry in shards {
             let path = self.shards().join(format!("{}.chuhe", entry.sha256));
             // A failure only makes the shard an earlier candidate for eviction.
             if let Ok(file) = File::options().append(true).open(path) {
-                let _ = file.set_modified(SystemTime::UNIX_EPOCH + since_1970);
+                let used = FileTimes::new().set_accessed(SystemTime::UNIX_EPOCH + since_1970);
+                let _ = file.set_times(used);
             }
         }
     }

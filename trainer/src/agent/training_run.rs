@@ -9,6 +9,7 @@ use std::{
 };
 
 use client::Clock;
+use nnue::NetError;
 use protocol::{api::training::Progress, recipe::Recipe};
 
 use super::{lease::Lease, status_log::StatusLog, stop_reason::StopReason, stop_signal::StopSignal};
@@ -16,6 +17,7 @@ use crate::{
     checkpoint::CheckpointError,
     command::Export,
     data::{DataError, TrainingData},
+    export::ExportError,
     run::{self, Conditions, Folder, Kept, Line, Observer, RunError, Views},
 };
 
@@ -67,7 +69,7 @@ impl TrainingRun<'_> {
         }
         log.state(&format!("trained: the held-out loss is {:.6} after {steps} steps", finished.validation_loss));
         let export = Export { recipe, data: &data, folder, threads: conditions.threads };
-        export.write(&finished, Kept::Last, None)?;
+        export.write(&finished, Kept::Last, None).map_err(classify_export_error)?;
         lease.check(stop)?;
         Ok(Artifacts {
             net: folder.file("net.nnue"),
@@ -174,6 +176,17 @@ fn classify_run_error(error: RunError) -> StopReason {
     }
 }
 
+/// A net that no integers can hold is the recipe's; a full disk is this machine's.
+fn classify_export_error(error: anyhow::Error) -> StopReason {
+    match error.downcast() {
+        Ok(error) => classify_data_error(error),
+        Err(error) if error.is::<ExportError>() || error.is::<NetError>() => {
+            StopReason::Impossible(format!("{error:#}"))
+        }
+        Err(error) => StopReason::LocalFailure(error),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io;
@@ -185,18 +198,23 @@ mod tests {
     };
 
     use super::*;
+    use crate::{backend::BackendError, model::Array};
 
     /// Too many open files.
     fn io_error() -> io::Error {
         io::Error::from_raw_os_error(24)
     }
 
-    fn is_given_back(error: DataError) -> bool {
-        match classify_data_error(error) {
+    fn is_back(reason: StopReason) -> bool {
+        match reason {
             StopReason::LocalFailure(_) => true,
             StopReason::Impossible(_) => false,
             other => panic!("{other:?}"),
         }
+    }
+
+    fn is_given_back(error: DataError) -> bool {
+        is_back(classify_data_error(error))
     }
 
     #[test]
@@ -215,6 +233,35 @@ mod tests {
         assert!(!is_given_back(in_manifest(within(shard(ShardError::NotAShard)))));
         assert!(!is_given_back(reading(ShardError::DamagedHead)));
         assert!(!is_given_back(DataError::TooSmall { found: 1, least: 2 }));
+    }
+
+    #[test]
+    fn a_failing_machine_gives_a_run_back_and_a_diverging_run_is_given_up() {
+        let path = || PathBuf::from("run");
+        let full = || io::Error::from_raw_os_error(28);
+        for error in [
+            RunError::Backend(BackendError::Threads("no memory".into())),
+            RunError::Checkpoint(CheckpointError::Unwritable { path: path(), cause: full() }),
+            RunError::Metrics(run::MetricsError::File { path: path(), cause: full() }),
+            RunError::View { path: path(), cause: full() },
+            RunError::Data(DataError::Unreadable { path: path(), source: io_error() }),
+        ] {
+            let text = error.to_string();
+            assert!(is_back(classify_run_error(error)), "{text}");
+        }
+        let diverged = RunError::NotANumber { step: 1, what: "the loss is", checkpoint: 0, path: path() };
+        assert!(!is_back(classify_run_error(diverged)));
+        assert!(!is_back(classify_run_error(RunError::Data(DataError::NothingHeldOut))));
+    }
+
+    #[test]
+    fn a_net_without_integers_is_given_up_and_a_full_disk_gives_it_back() {
+        let no_number = ExportError::NotANumber { array: Array::First, place: 0 };
+        assert!(!is_back(classify_export_error(no_number.into())));
+        assert!(!is_back(classify_export_error(DataError::NothingHeldOut.into())));
+        assert!(is_back(classify_export_error(io::Error::from_raw_os_error(28).into())));
+        let named = anyhow::Error::from(io_error()).context("net.nnue");
+        assert!(is_back(classify_export_error(named)));
     }
 
     /// A folder has the shard's name.

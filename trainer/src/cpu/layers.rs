@@ -1,21 +1,73 @@
-//! The layers above the transformer, one position at a time.
+//! The layers above the transformer, for some positions of one stack at a time.
 //!
-//! Sums are taken in vectors of [`VECTOR`] neurons or weights and in a fixed order, so that every
-//! instruction set gives the same bits.
-//!
-//! Fake quantisation with a straight-through estimator: the forward pass rounds as the integers do,
-//! and the backward pass treats rounding as the identity.
+//! Products of matrices are computed in [`Tile`]s that stay in registers. Every sum has one order,
+//! whatever the instruction set: forward that of the inputs, in gradients that of the positions.
+//! Multiplication and addition are fused, with one rounding.
 
-use nnue::architecture::{
-    ACTIVATION_ONE, PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, WEIGHT_SHIFT,
+use std::array::from_fn;
+
+use super::{
+    sum::Sum,
+    transformer::{LANES, Sums},
 };
+use crate::model::{Array, Shape};
 
-use super::transformer::{LANES, Sums};
-use crate::model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape};
+/// Columns that are computed together.
+const VECTOR: usize = 16;
 
-const VECTOR: usize = 8;
+/// Rows of a tile.
+const ROWS: usize = 4;
 
-/// The layers of all stacks, with rounded weights under fake quantisation.
+/// Positions that are taken at once. Their activations fit a core's own cache.
+pub(super) const CHUNK: usize = 64;
+
+type Vector = [f32; VECTOR];
+
+/// Sums of products: rows of factors times a vector.
+struct Tile([Vector; ROWS]);
+
+impl Tile {
+    #[inline(always)]
+    fn add(&mut self, factors: [f32; ROWS], vector: &Vector) {
+        for (row, factor) in self.0.iter_mut().zip(factors) {
+            for (sum, number) in row.iter_mut().zip(vector) {
+                *sum = factor.mul_add(*number, *sum);
+            }
+        }
+    }
+}
+
+/// Numbers of [`CHUNK`] positions: `[vector of columns][position]`.
+#[derive(Default)]
+struct Matrix(Vec<Vector>);
+
+impl Matrix {
+    fn new(columns: usize) -> Self {
+        Self(vec![[0.0; VECTOR]; vectors(columns) * CHUNK])
+    }
+
+    /// One vector of columns of all positions.
+    #[inline(always)]
+    fn column(&self, vector: usize) -> &[Vector; CHUNK] {
+        &self.0.as_chunks().0[vector]
+    }
+
+    #[inline(always)]
+    fn columns(&self) -> &[[Vector; CHUNK]] {
+        self.0.as_chunks().0
+    }
+
+    #[inline(always)]
+    fn columns_mut(&mut self) -> &mut [[Vector; CHUNK]] {
+        self.0.as_chunks_mut().0
+    }
+}
+
+const fn vectors(columns: usize) -> usize {
+    columns.div_ceil(VECTOR)
+}
+
+/// The layers of all stacks.
 pub(super) struct Layers {
     shape: Shape,
     stacks: Vec<Stack>,
@@ -25,128 +77,255 @@ struct Stack {
     first: Layer,
     second: Layer,
     output_bias: f32,
-    output: Vec<f32>,
+    /// In units of the value for each unit of an activation.
+    output: Vec<Vector>,
 }
 
-/// A fully connected layer's weights, in two layouts.
+/// A fully connected layer. Inputs and outputs are padded to whole vectors by zeros.
 struct Layer {
-    inputs: usize,
-    bias: Vec<f32>,
-    /// Row-major: `[neuron][input]`.
-    rows: Vec<f32>,
-    /// Interleaved: `[vector of neurons][input][neuron of the vector]`.
-    vectors: Vec<f32>,
+    inputs: Inputs,
+    outputs: usize,
+    bias: Vec<Vector>,
+    /// For the forward pass, in units of weights: `[vector of outputs][input]`.
+    forward: Vec<Vector>,
+    /// For the backward pass: `[vector of inputs][output]`.
+    backward: Vec<Vector>,
+}
+
+/// The inputs of a layer, in parts of equal length.
+#[derive(Clone, Copy)]
+struct Inputs {
+    parts: usize,
+    of_part: usize,
+}
+
+impl Inputs {
+    const fn count(self) -> usize {
+        self.parts * self.of_part
+    }
+
+    const fn padded(self) -> usize {
+        self.parts * vectors(self.of_part) * VECTOR
+    }
+
+    /// The place among padded inputs.
+    const fn place(self, input: usize) -> usize {
+        input / self.of_part * vectors(self.of_part) * VECTOR + input % self.of_part
+    }
+}
+
+/// Writes a number at a place among vectors.
+fn put(vectors: &mut [Vector], place: usize, number: f32) {
+    vectors[place / VECTOR][place % VECTOR] = number;
 }
 
 impl Layer {
-    fn new(inputs: usize, outputs: usize) -> Self {
-        let weights = vec![0.0; inputs * outputs];
-        Self { inputs, bias: vec![0.0; outputs], rows: weights.clone(), vectors: weights }
-    }
-
-    fn set_bias(&mut self, bias: &[f32], rounded: bool) {
-        set(&mut self.bias, bias, rounded.then_some(SUM_ONE));
-    }
-
-    fn set_rows(&mut self, rows: &[f32], rounded: bool) {
-        set(&mut self.rows, rows, rounded.then_some(WEIGHT_ONE as f32));
-        let neurons = self.rows.chunks_exact(VECTOR * self.inputs);
-        for (neurons, vectors) in neurons.zip(self.vectors.chunks_exact_mut(VECTOR * self.inputs)) {
-            for (input, vector) in vectors.as_chunks_mut::<VECTOR>().0.iter_mut().enumerate() {
-                *vector = std::array::from_fn(|neuron| neurons[neuron * self.inputs + input]);
-            }
+    fn new(inputs: Inputs, outputs: usize) -> Self {
+        let none = |count: usize| vec![[0.0; VECTOR]; count];
+        let (rows, columns) = (inputs.padded() / VECTOR, vectors(outputs));
+        Self {
+            inputs,
+            outputs,
+            bias: none(columns),
+            forward: none(columns * inputs.padded()),
+            backward: none(rows * columns * VECTOR),
         }
     }
 
-    /// Forward: the sums of all neurons, each in four partial sums for instruction-level
-    /// parallelism.
+    /// Sets the biases; `round` returns what the forward pass uses.
+    fn set_bias(&mut self, bias: &[f32], round: impl Fn(f32) -> f32) {
+        for (output, number) in bias.iter().enumerate() {
+            put(&mut self.bias, output, round(*number));
+        }
+    }
+
+    /// Sets the weights; `round` returns what the forward pass uses, in units of `one`.
+    fn set_weights(&mut self, weights: &[f32], one: f32, round: impl Fn(f32) -> f32) {
+        let (inputs, padded) = (self.inputs, self.inputs.padded());
+        for (place, weight) in weights.iter().enumerate() {
+            let (vector, lane) = self.place(place);
+            let (output, input, rounded) =
+                (place / inputs.count(), inputs.place(place % inputs.count()), round(*weight));
+            self.forward[output / VECTOR * padded + input][output % VECTOR] = rounded;
+            self.backward[vector][lane] = rounded / one;
+        }
+    }
+
+    const fn padded_outputs(&self) -> usize {
+        vectors(self.outputs) * VECTOR
+    }
+
+    /// The vector and the lane of a weight among the backward weights.
+    const fn place(&self, weight: usize) -> (usize, usize) {
+        let (output, input) = (weight / self.inputs.count(), self.inputs.place(weight % self.inputs.count()));
+        (input / VECTOR * self.padded_outputs() + output, input % VECTOR)
+    }
+
+    /// Forward: the sums of the first `count` positions.
     #[inline(always)]
-    fn forward(&self, input: &[f32], sums: &mut [f32]) {
-        let vectors = self.vectors.as_chunks::<VECTOR>().0;
-        let (inputs, _) = input.as_chunks::<4>();
-        let biases = self.bias.as_chunks::<VECTOR>().0;
-        let sums = sums.as_chunks_mut::<VECTOR>().0;
-        for ((vectors, bias), sums) in vectors.chunks_exact(self.inputs).zip(biases).zip(sums) {
-            let mut partial = [*bias, [0.0; VECTOR], [0.0; VECTOR], [0.0; VECTOR]];
-            for (inputs, weights) in inputs.iter().zip(vectors.as_chunks::<4>().0) {
-                for ((partial, input), weights) in partial.iter_mut().zip(inputs).zip(weights) {
-                    for (sum, weight) in partial.iter_mut().zip(weights) {
-                        *sum += input * weight;
+    fn forward(&self, inputs: &Matrix, count: usize, sums: &mut Matrix) {
+        let weights = self.forward.chunks_exact(self.inputs.padded());
+        for ((bias, weights), sums) in self.bias.iter().zip(weights).zip(sums.columns_mut()) {
+            for (tile, sums) in sums.as_chunks_mut().0.iter_mut().enumerate().take(count.div_ceil(ROWS)) {
+                let mut sum = Tile([*bias; ROWS]);
+                for (inputs, weights) in inputs.columns().iter().zip(weights.as_chunks::<VECTOR>().0) {
+                    let inputs: &[Vector; ROWS] = &inputs.as_chunks().0[tile];
+                    for (input, weights) in weights.iter().enumerate() {
+                        sum.add(from_fn(|row| inputs[row][input]), weights);
                     }
                 }
-            }
-            let [a, b, c, d] = partial;
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                *sum = (a[lane] + b[lane]) + (c[lane] + d[lane]);
+                *sums = sum.0;
             }
         }
     }
 
-    /// Backward: writes the gradients of the inputs to `down`, and adds those of weights and
-    /// biases.
+    /// Backward: the slopes in one vector of inputs.
     #[inline(always)]
-    fn backward(&self, slopes: &[f32], input: &[f32], down: &mut [f32], rows: &mut [f32], bias: &mut [f32]) {
-        down.fill(0.0);
-        let inputs = self.inputs;
-        for (neuron, slope) in slopes.iter().enumerate().filter(|(_, slope)| **slope != 0.0) {
-            bias[neuron] += slope;
-            let weights = &self.rows[neuron * inputs..][..inputs];
-            let gradient = &mut rows[neuron * inputs..][..inputs];
-            for (((down, gradient), weight), input) in down.iter_mut().zip(gradient).zip(weights).zip(input) {
-                *down += slope * weight;
-                *gradient += slope * input;
+    fn down(&self, slopes: &Matrix, count: usize, vector: usize, down: &mut [Vector; CHUNK]) {
+        let outputs = self.padded_outputs();
+        let weights = self.backward[vector * outputs..][..outputs].as_chunks::<VECTOR>().0;
+        for (tile, down) in down.as_chunks_mut().0.iter_mut().enumerate().take(count.div_ceil(ROWS)) {
+            let mut sum = Tile([[0.0; VECTOR]; ROWS]);
+            for (slopes, weights) in slopes.columns().iter().zip(weights) {
+                let slopes: &[Vector; ROWS] = &slopes.as_chunks().0[tile];
+                for (output, weights) in weights.iter().enumerate() {
+                    sum.add(from_fn(|row| slopes[row][output]), weights);
+                }
+            }
+            *down = sum.0;
+        }
+    }
+}
+
+/// The gradients of a layer, laid out as its backward weights, in units of activations.
+#[derive(Clone, Default)]
+struct LayerGradient {
+    bias: Vec<Vector>,
+    weights: Vec<Vector>,
+}
+
+impl LayerGradient {
+    fn new(layer: &Layer) -> Self {
+        Self { bias: vec![[0.0; VECTOR]; layer.bias.len()], weights: vec![[0.0; VECTOR]; layer.backward.len()] }
+    }
+
+    /// Adds the gradients of `count` positions, in their order.
+    #[inline(always)]
+    fn add(&mut self, slopes: &Matrix, inputs: &Matrix, count: usize) {
+        for (bias, slopes) in self.bias.iter_mut().zip(slopes.columns()) {
+            for slopes in &slopes[..count] {
+                for (bias, slope) in bias.iter_mut().zip(slopes) {
+                    *bias += slope;
+                }
+            }
+        }
+        let outputs = self.bias.len() * VECTOR;
+        for (inputs, weights) in inputs.columns().iter().zip(self.weights.chunks_exact_mut(outputs)) {
+            for (tile, weights) in weights.as_chunks_mut().0.iter_mut().enumerate() {
+                let slopes = slopes.column(tile * ROWS / VECTOR);
+                let first = tile * ROWS % VECTOR;
+                let mut sum = Tile(*weights);
+                for (slopes, inputs) in slopes.iter().zip(inputs).take(count) {
+                    let slopes: &[[f32; ROWS]] = slopes.as_chunks().0;
+                    sum.add(slopes[first / ROWS], inputs);
+                }
+                *weights = sum.0;
             }
         }
     }
 }
 
-/// The activations and gradients of one position.
-pub(super) struct Scratch {
-    /// The first layer's inputs and, in `down`, their gradients.
-    pairs: Vec<f32>,
-    down: Vec<f32>,
-    first: Vec<f32>,
-    /// Squared activations, then clipped ones.
-    middle: Vec<f32>,
-    middle_down: Vec<f32>,
-    second: Vec<f32>,
-    last: Vec<f32>,
+/// The gradients of the layers of a stack.
+pub(super) struct StackGradient {
+    pub(super) stack: usize,
+    first: LayerGradient,
+    second: LayerGradient,
+    /// In its first lane.
+    output_bias: [Vector; 1],
+    output: Vec<Vector>,
 }
 
-/// Copies numbers; with `scale` rounds them to multiples of `1 / scale` (fake quantisation).
-fn set(target: &mut [f32], source: &[f32], scale: Option<f32>) {
-    target.copy_from_slice(source);
-    if let Some(scale) = scale {
-        for number in target {
-            *number = (*number * scale).round_ties_even() / scale;
+impl StackGradient {
+    fn of(&self, array: Array) -> &[Vector] {
+        match array {
+            Array::FirstBias => &self.first.bias,
+            Array::First => &self.first.weights,
+            Array::SecondBias => &self.second.bias,
+            Array::Second => &self.second.weights,
+            Array::OutputBias => &self.output_bias,
+            Array::Output => &self.output,
+            Array::TransformerBias | Array::Transformer | Array::Shared | Array::Head => &[],
         }
     }
+
+    fn zero(&mut self) {
+        let Self { first, second, output_bias, output, .. } = self;
+        for numbers in [&mut first.bias, &mut first.weights, &mut second.bias, &mut second.weights, output] {
+            numbers.fill([0.0; VECTOR]);
+        }
+        output_bias.fill([0.0; VECTOR]);
+    }
+}
+
+/// The activations and slopes of a chunk.
+pub(super) struct Scratch {
+    pairs: Matrix,
+    down: Box<[Vector; CHUNK]>,
+    first: Matrix,
+    /// Squared activations, then clipped ones.
+    middle: Matrix,
+    second: Matrix,
+    last: Matrix,
+    pub(super) values: [f32; CHUNK],
+    /// The slopes of the loss in the values.
+    pub(super) slopes: [f32; CHUNK],
+}
+
+/// The place of a chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Its first position among the transformer's sums of each block.
+    pub(super) position: usize,
+    /// The same in its part.
+    pub(super) in_part: usize,
+    /// The number of its positions.
+    pub(super) count: usize,
+    /// The sums of each block.
+    pub(super) stride: usize,
 }
 
 impl Layers {
     pub(super) fn new(shape: Shape) -> Self {
         let sizes = shape.sizes;
         let stack = || Stack {
-            first: Layer::new(sizes.width(), sizes.first()),
-            second: Layer::new(2 * sizes.first(), sizes.second()),
+            first: Layer::new(Inputs { parts: 1, of_part: sizes.width() }, sizes.first()),
+            second: Layer::new(Inputs { parts: 2, of_part: sizes.first() }, sizes.second()),
             output_bias: 0.0,
-            output: vec![0.0; sizes.second()],
+            output: vec![[0.0; VECTOR]; vectors(sizes.second())],
         };
         Self { shape, stacks: (0..sizes.stacks()).map(|_| stack()).collect() }
     }
 
     /// Copies the values of one array.
-    pub(super) fn set(&mut self, array: Array, values: &[f32]) {
-        let rounded = self.shape.fake_quantisation;
+    pub(super) fn set<S: Sum>(&mut self, array: Array, values: &[f32]) {
+        let is_rounded = self.shape.fake_quantisation;
+        let round =
+            |scale: f32| move |number: f32| if is_rounded { (number * scale).round_ties_even() } else { number };
         let parts = values.chunks_exact(values.len() / self.stacks.len());
+        let (sum, output) = (S::ACTIVATION * S::WEIGHT, crate::model::OUTPUT_WEIGHT_ONE);
         for (stack, part) in self.stacks.iter_mut().zip(parts) {
             match array {
-                Array::FirstBias => stack.first.set_bias(part, rounded),
-                Array::First => stack.first.set_rows(part, rounded),
-                Array::SecondBias => stack.second.set_bias(part, rounded),
-                Array::Second => stack.second.set_rows(part, rounded),
+                Array::FirstBias => stack.first.set_bias(part, round(sum)),
+                Array::First => stack.first.set_weights(part, S::WEIGHT, round(S::WEIGHT)),
+                Array::SecondBias => stack.second.set_bias(part, round(sum)),
+                Array::Second => stack.second.set_weights(part, S::WEIGHT, round(S::WEIGHT)),
                 Array::OutputBias => stack.output_bias = part[0],
-                Array::Output => set(&mut stack.output, part, rounded.then_some(OUTPUT_WEIGHT_ONE)),
+                Array::Output => {
+                    for (place, weight) in part.iter().enumerate() {
+                        let rounded = if is_rounded { round(output)(*weight) / output } else { *weight };
+                        put(&mut stack.output, place, rounded / S::ACTIVATION);
+                    }
+                }
                 Array::TransformerBias | Array::Transformer | Array::Shared | Array::Head => {}
             }
         }
@@ -154,153 +333,203 @@ impl Layers {
 
     pub(super) fn scratch(&self) -> Scratch {
         let sizes = self.shape.sizes;
+        let first = vectors(sizes.first()) * VECTOR;
         Scratch {
-            pairs: vec![0.0; sizes.width()],
-            down: vec![0.0; sizes.width()],
-            first: vec![0.0; sizes.first()],
-            middle: vec![0.0; 2 * sizes.first()],
-            middle_down: vec![0.0; 2 * sizes.first()],
-            second: vec![0.0; sizes.second()],
-            last: vec![0.0; sizes.second()],
+            pairs: Matrix::new(sizes.width()),
+            down: Box::new([[0.0; VECTOR]; CHUNK]),
+            first: Matrix::new(first),
+            middle: Matrix::new(2 * first),
+            second: Matrix::new(sizes.second()),
+            last: Matrix::new(sizes.second()),
+            values: [0.0; CHUNK],
+            slopes: [0.0; CHUNK],
         }
     }
 
-    /// Forward pass of one position; `sums` are its transformer sums, `stride` apart from block to
-    /// block.
-    #[inline(always)]
-    pub(super) fn forward(&self, stack: usize, sums: &[Sums], stride: usize, scratch: &mut Scratch) -> f32 {
-        let rounded = self.shape.fake_quantisation;
-        pairs(sums, stride, rounded, &mut scratch.pairs);
-        let stack = &self.stacks[stack];
-        stack.first.forward(&scratch.pairs, &mut scratch.first);
-        let (squares, clipped) = scratch.middle.split_at_mut(scratch.first.len());
-        for ((sum, square), clipped) in scratch.first.iter().zip(squares).zip(clipped) {
-            *square = squared(*sum, rounded);
-            *clipped = clip(*sum, rounded);
-        }
-        stack.second.forward(&scratch.middle, &mut scratch.second);
-        let mut value = stack.output_bias;
-        for ((last, sum), weight) in scratch.last.iter_mut().zip(&scratch.second).zip(&stack.output) {
-            *last = clip(*sum, rounded);
-            value += *last * weight;
-        }
-        value
+    /// The gradients of a stack before its first position; those of an earlier one are reused.
+    pub(super) fn gradient(&self, stack: usize, used: Option<StackGradient>) -> StackGradient {
+        let mut gradient = used.unwrap_or_else(|| {
+            let Stack { first, second, output, .. } = &self.stacks[stack];
+            let (first, second) = (LayerGradient::new(first), LayerGradient::new(second));
+            StackGradient { stack, first, second, output_bias: [[0.0; VECTOR]], output: output.clone() }
+        });
+        gradient.zero();
+        gradient.stack = stack;
+        gradient
     }
 
-    /// Backward pass of the position that went forward last. Adds the gradients of all layers to
-    /// `gradients`, and replaces `sums` by their gradients.
+    /// Forward pass of a chunk: fills `scratch.values`.
     #[inline(always)]
-    pub(super) fn backward(
+    pub(super) fn forward<S: Sum>(&self, stack: usize, sums: &[Sums<S>], place: Place, scratch: &mut Scratch) {
+        let Scratch { pairs, first, middle, second, last, values, .. } = scratch;
+        let (stack, count) = (&self.stacks[stack], place.count);
+        self.pairs(sums, place, pairs);
+        stack.first.forward(pairs, count, first);
+        let (squares, clipped) = middle.columns_mut().split_at_mut(first.columns().len());
+        for ((sums, squares), clipped) in first.columns().iter().zip(squares).zip(clipped) {
+            for ((sums, squares), clipped) in sums[..count].iter().zip(squares).zip(clipped) {
+                *squares = sums.map(S::squared);
+                *clipped = sums.map(S::clipped);
+            }
+        }
+        stack.second.forward(middle, count, second);
+        for (sums, last) in second.columns().iter().zip(last.columns_mut()) {
+            for (sums, last) in sums[..count].iter().zip(last) {
+                *last = sums.map(S::clipped);
+            }
+        }
+        for (position, value) in values[..count].iter_mut().enumerate() {
+            let mut sums = [0.0; VECTOR];
+            for (last, weights) in last.columns().iter().zip(&stack.output) {
+                for ((sum, last), weight) in sums.iter_mut().zip(&last[position]).zip(weights) {
+                    *sum = last.mul_add(*weight, *sum);
+                }
+            }
+            *value = stack.output_bias + total(&sums);
+        }
+    }
+
+    /// Backward pass of the chunk that went forward last, given `scratch.slopes`. Adds to the
+    /// gradients, and writes the slopes of the transformer's sums.
+    #[inline(always)]
+    pub(super) fn backward<S: Sum>(
         &self,
-        at: usize,
-        slope: f32,
-        sums: &mut [Sums],
-        stride: usize,
+        sums: &[Sums<S>],
+        place: Place,
         scratch: &mut Scratch,
-        gradients: &mut Arrays,
+        gradient: &mut StackGradient,
+        slopes: &mut [&mut [Sums]],
     ) {
-        let sizes = self.shape.sizes;
-        let (width, first, second) = (sizes.width(), sizes.first(), sizes.second());
-        let stack = &self.stacks[at];
-        gradients[Array::OutputBias][at] += slope;
-        let output = &mut gradients[Array::Output][at * second..][..second];
-        for (((sum, last), weight), output) in
-            scratch.second.iter_mut().zip(&scratch.last).zip(&stack.output).zip(output)
-        {
-            *output += slope * last;
-            *sum = if is_between(*sum, 0.0) { slope * weight } else { 0.0 };
+        let Scratch { pairs, down, first, middle, second, last, slopes: value_slopes, .. } = scratch;
+        let (stack, count) = (&self.stacks[gradient.stack], place.count);
+        let value_slopes = &value_slopes[..count];
+        for slope in value_slopes {
+            gradient.output_bias[0][0] += slope;
         }
-        let mut rows = std::mem::take(&mut gradients[Array::Second]);
-        stack.second.backward(
-            &scratch.second,
-            &scratch.middle,
-            &mut scratch.middle_down,
-            &mut rows[at * second * 2 * first..][..second * 2 * first],
-            &mut gradients[Array::SecondBias][at * second..][..second],
-        );
-        gradients[Array::Second] = rows;
-        let (squares, clipped) = scratch.middle_down.split_at(first);
-        for ((sum, square), clipped) in scratch.first.iter_mut().zip(squares).zip(clipped) {
-            let by_square = if is_between(*sum, -MAX_SUM) { 2.0 * *sum * square } else { 0.0 };
-            let by_clipped = if is_between(*sum, 0.0) { *clipped } else { 0.0 };
-            *sum = by_square + by_clipped;
+        let vectors = second.columns_mut().iter_mut().zip(last.columns());
+        for (((sums, last), weights), output) in vectors.zip(&stack.output).zip(&mut gradient.output) {
+            for ((sums, last), slope) in sums.iter_mut().zip(last).zip(value_slopes) {
+                let numbers = sums.iter_mut().zip(last).zip(weights).zip(&mut *output);
+                for (((sum, last), weight), output) in numbers {
+                    *output = slope.mul_add(*last, *output);
+                    *sum = if is_between::<S>(*sum, 0.0) { slope * (weight * S::ACTIVATION) } else { 0.0 };
+                }
+            }
         }
-        let mut rows = std::mem::take(&mut gradients[Array::First]);
-        stack.first.backward(
-            &scratch.first,
-            &scratch.pairs,
-            &mut scratch.down,
-            &mut rows[at * first * width..][..first * width],
-            &mut gradients[Array::FirstBias][at * first..][..first],
-        );
-        gradients[Array::First] = rows;
-        pairs_backward(sums, stride, &scratch.down);
+        gradient.second.add(second, middle, count);
+        let half = first.columns().len();
+        for (vector, sums) in first.columns_mut().iter_mut().enumerate() {
+            stack.second.down(second, count, vector, down);
+            let squares = **down;
+            stack.second.down(second, count, half + vector, down);
+            for ((sums, square), clipped) in sums[..count].iter_mut().zip(&squares).zip(&**down) {
+                for ((sum, square), clipped) in sums.iter_mut().zip(square).zip(clipped) {
+                    let doubled = *sum * (2.0 / (S::ACTIVATION * S::WEIGHT));
+                    let by_square = if is_between::<S>(*sum, -S::LIMIT) { doubled * square } else { 0.0 };
+                    let by_clipped = if is_between::<S>(*sum, 0.0) { *clipped } else { 0.0 };
+                    *sum = by_square + by_clipped;
+                }
+            }
+        }
+        gradient.first.add(first, pairs, count);
+        for vector in 0..pairs.columns().len() {
+            stack.first.down(first, count, vector, down);
+            self.pairs_backward(sums, place, vector, down, slopes);
+        }
     }
-}
 
-/// Upper clipping bound of a sum: a little more than 1.
-const MAX_SUM: f32 = SUM_LIMIT as f32 / SUM_ONE;
-
-/// Whether the activation's derivative at this sum is not zero.
-#[inline(always)]
-fn is_between(sum: f32, min: f32) -> bool {
-    sum > min && sum < MAX_SUM
-}
-
-#[inline(always)]
-fn squared(sum: f32, rounded: bool) -> f32 {
-    let clipped = sum.abs().min(MAX_SUM);
-    if !rounded {
-        return clipped * clipped;
+    /// The side, the blocks of both numbers, and the first lane of a vector of pairs: the pairs of
+    /// the side to move come first, then the other's.
+    #[inline(always)]
+    const fn of_pairs(&self, vector: usize) -> (usize, [usize; 2], usize) {
+        let half = self.shape.sizes.width() / 2;
+        let (side, column) = (vector * VECTOR / half, vector * VECTOR % half);
+        (side, [column / LANES, (half + column) / LANES], column % LANES)
     }
-    let whole = clipped * SUM_ONE;
-    (whole * whole / (1_u32 << SQUARE_SHIFT) as f32).floor() / ACTIVATION_ONE as f32
-}
 
-#[inline(always)]
-fn clip(sum: f32, rounded: bool) -> f32 {
-    let clipped = sum.clamp(0.0, MAX_SUM);
-    if !rounded {
-        return clipped;
-    }
-    (clipped * SUM_ONE / (1_u32 << WEIGHT_SHIFT) as f32).floor() / ACTIVATION_ONE as f32
-}
-
-/// Pairwise products of the clipped halves: the side to move's, then the other's.
-#[inline(always)]
-fn pairs(sums: &[Sums], stride: usize, rounded: bool, pairs: &mut [f32]) {
-    const ONE: f32 = TRANSFORMER_ONE as f32;
-    let half = pairs.len() / 2;
-    for (side, pairs) in pairs.chunks_exact_mut(half).enumerate() {
-        for (block, pairs) in pairs.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-            let low = &sums[block * stride][side];
-            let high = &sums[(block + half / LANES) * stride][side];
-            for ((pair, low), high) in pairs.iter_mut().zip(low).zip(high) {
-                *pair = low.clamp(0.0, 1.0) * high.clamp(0.0, 1.0);
-                if rounded {
-                    *pair = (*pair * (ONE * ONE / (1_u32 << PAIR_SHIFT) as f32)).floor() / ACTIVATION_ONE as f32;
+    /// Pairwise products of the clipped halves.
+    #[inline(always)]
+    fn pairs<S: Sum>(&self, sums: &[Sums<S>], place: Place, pairs: &mut Matrix) {
+        for (vector, pairs) in pairs.columns_mut().iter_mut().enumerate() {
+            let (side, blocks, lane) = self.of_pairs(vector);
+            let [lows, highs] = blocks.map(|block| &sums[block * place.stride + place.position..][..place.count]);
+            for ((pairs, low), high) in pairs.iter_mut().zip(lows).zip(highs) {
+                let (low, high) = (&low[side][lane..][..VECTOR], &high[side][lane..][..VECTOR]);
+                for ((pair, low), high) in pairs.iter_mut().zip(low).zip(high) {
+                    *pair = S::pair(*low, *high);
                 }
             }
         }
     }
-}
 
-/// Replaces sums by their gradients, given the gradients of the pairs.
-#[inline(always)]
-fn pairs_backward(sums: &mut [Sums], stride: usize, down: &[f32]) {
-    let half = down.len() / 2;
-    let (lows, highs) = sums.split_at_mut(half / LANES * stride);
-    for (side, down) in down.chunks_exact(half).enumerate() {
-        for (block, down) in down.as_chunks::<LANES>().0.iter().enumerate() {
-            let low = &mut lows[block * stride][side];
-            let high = &mut highs[block * stride][side];
-            for ((low, high), down) in low.iter_mut().zip(high).zip(down) {
-                let (one, other) = (*low, *high);
-                // A product instead of a branch, so that the loop vectorises.
-                let inside = |sum: f32| f32::from(u8::from(sum > 0.0) & u8::from(sum < 1.0));
-                *low = down * other.clamp(0.0, 1.0) * inside(one);
-                *high = down * one.clamp(0.0, 1.0) * inside(other);
+    /// Writes the slopes of the sums of one vector of pairs, given those of the pairs.
+    #[inline(always)]
+    fn pairs_backward<S: Sum>(
+        &self,
+        sums: &[Sums<S>],
+        place: Place,
+        vector: usize,
+        down: &[Vector; CHUNK],
+        slopes: &mut [&mut [Sums]],
+    ) {
+        let (side, blocks, lane) = self.of_pairs(vector);
+        let [lows, highs] = blocks.map(|block| &sums[block * place.stride + place.position..][..place.count]);
+        let (low_slopes, high_slopes) = slopes.split_at_mut(blocks[1]);
+        let low_slopes = &mut low_slopes[blocks[0]][place.in_part..];
+        let high_slopes = &mut high_slopes[0][place.in_part..];
+        let slopes = low_slopes.iter_mut().zip(high_slopes);
+        for (((low, high), down), (low_slope, high_slope)) in lows.iter().zip(highs).zip(down).zip(slopes) {
+            let (low, high) = (&low[side][lane..][..VECTOR], &high[side][lane..][..VECTOR]);
+            let low_slope = &mut low_slope[side][lane..][..VECTOR];
+            let high_slope = &mut high_slope[side][lane..][..VECTOR];
+            let numbers = low.iter().zip(high).zip(down).zip(low_slope.iter_mut().zip(high_slope));
+            for (((low, high), down), (low_slope, high_slope)) in numbers {
+                [*low_slope, *high_slope] = S::pair_slopes(*low, *high, *down);
             }
         }
     }
+
+    /// The gradient of one array, summed over the parts of a batch in their order.
+    pub(super) fn sum<'a, S: Sum>(&self, array: Array, gradients: impl Iterator<Item = &'a StackGradient>) -> Vec<f32> {
+        let mut sums = vec![Vec::new(); self.stacks.len()];
+        for gradient in gradients {
+            let numbers = gradient.of(array);
+            let sums = &mut sums[gradient.stack];
+            sums.resize(numbers.len(), [0.0; VECTOR]);
+            for (sums, numbers) in sums.iter_mut().zip(numbers) {
+                for (sum, number) in sums.iter_mut().zip(numbers) {
+                    *sum += number;
+                }
+            }
+        }
+        let length = array.len(&self.shape) / self.stacks.len();
+        let mut flat = Vec::with_capacity(length * self.stacks.len());
+        for (stack, sums) in self.stacks.iter().zip(&sums) {
+            let (layer, unit) = match array {
+                Array::First => (Some(&stack.first), S::ACTIVATION),
+                Array::Second => (Some(&stack.second), S::ACTIVATION),
+                Array::Output => (None, S::ACTIVATION),
+                _ => (None, 1.0),
+            };
+            flat.extend((0..length).map(|place| {
+                let (vector, lane) = layer.map_or((place / VECTOR, place % VECTOR), |layer| layer.place(place));
+                sums.get(vector).map_or(0.0, |vector| vector[lane] / unit)
+            }));
+        }
+        flat
+    }
+}
+
+/// Whether the activation's derivative at this sum is not zero.
+#[inline(always)]
+fn is_between<S: Sum>(sum: f32, min: f32) -> bool {
+    sum > min && sum < S::LIMIT
+}
+
+/// The sum of a vector, by halves.
+#[inline(always)]
+fn total(numbers: &Vector) -> f32 {
+    let eight: [f32; 8] = from_fn(|lane| numbers[lane] + numbers[lane + 8]);
+    let four: [f32; 4] = from_fn(|lane| eight[lane] + eight[lane + 4]);
+    (four[0] + four[2]) + (four[1] + four[3])
 }

@@ -1,12 +1,19 @@
 //! Tests of internals: instruction sets change no bit.
 
-use dataset::random::{Stream, Use};
-use nnue::architecture::Sizes;
+use std::sync::Arc;
 
-use super::{Cpu, LANES, Limits, Table, Transformer};
+use dataset::{
+    random::{Stream, Use},
+    shard,
+    training::{Filter, Games, Plan, Reader, ReaderPosition, WeightedSet},
+};
+use nnue::{Net, architecture::Sizes};
+
+use super::Cpu;
 use crate::{
     backend::{Backend as _, State},
-    batch::Batch,
+    batch::{Batch, Features},
+    export,
     loss::Loss,
     model::{Array, Arrays, Head, Shape},
     optimizer::Optimizer,
@@ -28,39 +35,58 @@ fn batch(shape: &Shape) -> Batch {
     batch
 }
 
+/// On a processor without AVX2 or AVX-512 these are not compared.
 #[test]
-fn instruction_sets_change_no_bit() {
+fn instruction_sets_and_threads_change_no_bit() {
     let optimizer = Optimizer::default();
-    for fake_quantisation in [false, true] {
-        let shape = Shape { sizes: Sizes::new(192, 16, 24, 2).unwrap(), factorised: true, fake_quantisation };
+    // The first layer fills no whole vector, then one.
+    for (fake_quantisation, first) in [(false, 8), (true, 24), (true, 16)] {
+        let shape = Shape { sizes: Sizes::new(192, first, 24, 3).unwrap(), factorised: true, fake_quantisation };
         let batch = batch(&shape);
         let begun = State::new(&shape, Arrays::initial(&shape, Head::PieceValues, 7), &optimizer);
-        let learned = |level: Level| {
-            let mut cpu = Cpu::new(shape, optimizer, &begun, 2).unwrap();
+        let learned = |level: Level, threads: usize| {
+            let mut cpu = Cpu::new(shape, optimizer, &begun, threads).unwrap();
             cpu.set_level(level);
             for _ in 0..3 {
                 cpu.step(&batch, Loss { exponent: 2.5, lambda: 0.7, scale: 0.75 }, 1e-3);
             }
             cpu.state()
         };
-        let baseline = learned(Level::Baseline);
+        let baseline = learned(Level::Baseline, 1);
         for level in Level::all() {
-            assert!(learned(level) == baseline, "{level:?}");
+            for threads in [1, 2, 3] {
+                assert!(learned(level, threads) == baseline, "{level:?}, {threads} threads");
+            }
         }
     }
 }
 
+/// Under fake quantisation a value is the engine's, but for the rounding of its last sums.
 #[test]
-fn blocks_on_threads_give_the_same_sums() {
-    let shape = Shape { sizes: Sizes::new(192, 16, 24, 2).unwrap(), factorised: false, fake_quantisation: false };
-    let values = Arrays::initial(&shape, Head::PieceValues, 7);
-    let table = Table { rows: &values[Array::Transformer], shared: &[], bias: &values[Array::TransformerBias] };
-    let transformer =
-        Transformer::new(&table, shape.sharing(), &Optimizer::default(), Limits { rows: 4.0, bias: 4.0 }, false);
-    let batch = batch(&shape);
-    let none = vec![[[0.0; LANES]; 2]; batch.len() * transformer.blocks()];
-    let (mut one, mut other) = (none.clone(), none.clone());
-    transformer.forward(&batch.active, &batch.counts, &mut one);
-    rayon::scope(|scope| transformer.forward_by_blocks(scope, &batch.active, &batch.counts, &mut other));
-    assert!(one == other && one != none);
+fn fake_quantisation_computes_the_integers() {
+    let shape = Shape { sizes: Sizes::new(128, 8, 16, 3).unwrap(), factorised: true, fake_quantisation: true };
+    let mut values = Arrays::initial(&shape, Head::PieceValues, 7);
+    for array in [Array::First, Array::Second, Array::Output] {
+        for value in &mut values[array] {
+            *value *= 2.0;
+        }
+    }
+    let games = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/dataset/tests/data/selfplay-64.chuhe");
+    let set = WeightedSet { shards: vec![shard::open(games).unwrap()], weight: 1 };
+    let plan =
+        Plan { seed: 1, blocks_in_pool: 4, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads: 1 };
+    let mut samples = Vec::new();
+    Reader::new(vec![set], &plan, ReaderPosition::default()).unwrap().read(&mut samples, 2_000).unwrap();
+    let mut batch = Batch::default();
+    for sample in &samples {
+        batch.push(sample, Features::of(shape.sizes), 400.0);
+    }
+    let optimizer = Optimizer::default();
+    let mut cpu = Cpu::new(shape, optimizer, &State::new(&shape, values.clone(), &optimizer), 2).unwrap();
+    let mut found = Vec::new();
+    cpu.evaluate(&batch, Loss { exponent: 2.0, lambda: 1.0, scale: 1.0 }, &mut found);
+    let net = Arc::new(Net::new(&export::quantise(&shape, &values, "").unwrap()).unwrap());
+    let difference = export::compare(&net, &samples, &found);
+    // A score is rounded towards zero to a whole hundredth; the head has 1/256 of one.
+    assert!(difference.positions == 2_000 && difference.most < 1.1, "{difference:?}");
 }

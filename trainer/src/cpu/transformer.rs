@@ -1,12 +1,12 @@
 //! The feature transformer: a sparse input layer with about thirty active inputs of thousands.
 //!
 //! The table is split into blocks of [`LANES`] columns, which fit a core's own cache for a few
-//! thousand inputs. Forward, a thread sums the rows of its positions block by block. Backward, each
-//! block belongs to one thread, which accumulates the gradients and updates the weights. So no sum
-//! depends on the number of threads.
+//! thousand inputs. A block's rows are summed, and its gradients are added, position by position. So
+//! no sum depends on the number of threads.
 
 use nnue::architecture::TRANSFORMER_ONE;
 
+use super::sum::Sum;
 use crate::{
     batch::Active,
     optimizer::{Group, Optimizer, Step},
@@ -18,8 +18,11 @@ use crate::{
 /// both numbers of a pair have the same place in their blocks.
 pub const LANES: usize = 32;
 
+/// Positions of a task of the forward pass.
+const TASK: usize = 2_048;
+
 /// The sums of one block for one position: the side to move's, then the other's.
-pub type Sums = [[f32; LANES]; 2];
+pub type Sums<S = f32> = [[S; LANES]; 2];
 
 /// A feature transformer: a table of weights and a bias.
 pub struct Transformer {
@@ -34,11 +37,13 @@ struct Block {
     /// Shared rows of factorised features, if there are any.
     shared: Option<Group>,
     bias: Group,
-    /// The merged and rounded rows, where these differ from `rows`.
-    effective: Vec<f32>,
-    effective_bias: [f32; LANES],
+    /// The rows with their shared rows, if there are any.
+    merged: Vec<f32>,
+    /// The engine's integers, under fake quantisation.
+    whole: Vec<i16>,
+    whole_bias: Vec<i16>,
     gradient: Vec<f32>,
-    rounded: bool,
+    bias_gradient: [f32; LANES],
     limits: Limits,
 }
 
@@ -76,14 +81,16 @@ impl Transformer {
             let columns = |values: &[f32]| columns(values, width, block);
             let shared = (!table.shared.is_empty()).then(|| Group::new(columns(table.shared), optimizer));
             let rows = Group::new(columns(table.rows), optimizer);
+            let count = rows.values.len();
             let mut block = Block {
-                effective: if rounded || shared.is_some() { vec![0.0; rows.values.len()] } else { Vec::new() },
-                gradient: vec![0.0; rows.values.len()],
+                merged: vec![0.0; if shared.is_some() { count } else { 0 }],
+                whole: vec![0; if rounded { count } else { 0 }],
+                whole_bias: vec![0; LANES],
+                gradient: vec![0.0; count],
+                bias_gradient: [0.0; LANES],
                 rows,
                 shared,
                 bias: Group::new(columns(table.bias), optimizer),
-                effective_bias: [0.0; LANES],
-                rounded,
                 limits,
             };
             block.refresh(&sharing);
@@ -109,48 +116,49 @@ impl Transformer {
         self.blocks.len()
     }
 
-    /// Forward pass: the sums of some positions, block by block.
+    /// Forward pass: the sums of some positions, block by block, in tasks of `scope`. Integers are
+    /// those of a rounded table.
+    ///
+    /// A block's rows are read once for all positions: they fit a core's own cache.
     ///
     /// # Panics
     ///
     /// If there are not as many counts as positions, and sums for every block.
-    pub fn forward(&self, active: &[Active], counts: &[u8], sums: &mut [Sums]) {
-        assert!(active.len() == counts.len() && sums.len() == counts.len() * self.blocks.len());
-        for (block, sums) in self.blocks.iter().zip(sums.chunks_exact_mut(counts.len().max(1))) {
-            simd::run(
-                self.level,
-                Forward { rows: block.effective(), bias: &block.effective_bias, active, counts, sums },
-            );
-        }
-    }
-
-    /// Forward pass of a whole batch, one task per block on the threads of `scope`. A block's rows
-    /// are then read once for all positions, which pays where they exceed a core's share of the
-    /// cache.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many counts as positions, and sums for every block.
-    pub fn forward_by_blocks<'a>(
+    pub fn forward<'a, S: Sum>(
         &'a self,
         scope: &rayon::Scope<'a>,
         active: &'a [Active],
         counts: &'a [u8],
-        sums: &'a mut [Sums],
+        sums: &'a mut [Sums<S>],
     ) {
         assert!(active.len() == counts.len() && sums.len() == counts.len() * self.blocks.len());
         for (block, sums) in self.blocks.iter().zip(sums.chunks_exact_mut(counts.len().max(1))) {
-            let forward = Forward { rows: block.effective(), bias: &block.effective_bias, active, counts, sums };
-            scope.spawn(move |_| simd::run(self.level, forward));
+            let tasks = active.chunks(TASK).zip(counts.chunks(TASK)).zip(sums.chunks_mut(TASK));
+            for ((active, counts), sums) in tasks {
+                let rows = S::pick(block.merged(), &block.whole);
+                let bias = S::pick(&block.bias.values, &block.whole_bias);
+                scope.spawn(move |_| simd::run(self.level, Forward { rows, bias, active, counts, sums }));
+            }
         }
     }
 
-    /// Backward pass and optimiser step, from the gradients of the sums, which come in parts.
-    pub fn learn<'a>(&'a mut self, scope: &rayon::Scope<'a>, parts: &'a [Gradients<'a>], step: &'a Step) {
+    /// Backward pass: adds the gradients of some positions, in their order.
+    pub fn backward<'a>(&'a mut self, scope: &rayon::Scope<'a>, gradients: Gradients<'a>) {
+        let level = self.level;
+        for (number, block) in self.blocks.iter_mut().enumerate() {
+            let Gradients { active, counts, .. } = gradients;
+            let gradients = gradients.of_block(number);
+            let Block { gradient, bias_gradient: bias, .. } = block;
+            scope.spawn(move |_| simd::run(level, Backward { gradient, bias, active, counts, gradients }));
+        }
+    }
+
+    /// Steps the optimiser by the gradients that were added.
+    pub fn update<'a>(&'a mut self, scope: &rayon::Scope<'a>, step: &'a Step) {
         let Self { level, sharing, blocks } = self;
         let (level, sharing) = (*level, &*sharing);
-        for (number, block) in blocks.iter_mut().enumerate() {
-            scope.spawn(move |_| block.learn(level, number, parts, sharing, step));
+        for block in blocks {
+            scope.spawn(move |_| simd::run(level, Update { block, sharing, step }));
         }
     }
 
@@ -194,30 +202,31 @@ fn columns(values: &[f32], width: usize, block: usize) -> Vec<f32> {
 }
 
 impl Block {
-    fn effective(&self) -> &[f32] {
-        if self.effective.is_empty() { &self.rows.values } else { &self.effective }
+    fn merged(&self) -> &[f32] {
+        if self.shared.is_some() { &self.merged } else { &self.rows.values }
     }
 
     /// Merges shared rows, then rounds under fake quantisation.
     #[inline(always)]
     fn refresh(&mut self, sharing: &Sharing) {
-        const ONE: f32 = TRANSFORMER_ONE as f32;
-        if !self.effective.is_empty() {
-            self.effective.copy_from_slice(&self.rows.values);
-        }
         if let Some(shared) = &self.shared {
-            sharing.add(&mut self.effective, &shared.values, LANES);
+            self.merged.copy_from_slice(&self.rows.values);
+            sharing.add(&mut self.merged, &shared.values, LANES);
         }
-        self.effective_bias.copy_from_slice(&self.bias.values);
-        if self.rounded {
-            for number in self.effective.iter_mut().chain(&mut self.effective_bias) {
-                *number = (*number * ONE).round_ties_even() / ONE;
+        let merged = if self.shared.is_some() { &self.merged } else { &self.rows.values };
+        let round = |whole: &mut [i16], numbers: &[f32]| {
+            // Added to a small number, this leaves it rounded, ties to even, in the lowest bits.
+            const ROUND: f32 = 1.5 * (1_u32 << (f32::MANTISSA_DIGITS - 1)) as f32;
+            for (whole, number) in whole.iter_mut().zip(numbers) {
+                *whole = (number * f32::from(TRANSFORMER_ONE) + ROUND).to_bits() as i16;
             }
-        }
+        };
+        round(&mut self.whole, merged);
+        round(&mut self.whole_bias, &self.bias.values);
     }
 }
 
-/// The gradients of a part of a batch, laid out as [`Transformer::forward`] lays out sums.
+/// The gradients of some positions, laid out as [`Transformer::forward`] lays out sums.
 #[derive(Clone, Copy)]
 pub struct Gradients<'a> {
     /// The active inputs.
@@ -234,39 +243,26 @@ impl<'a> Gradients<'a> {
     }
 }
 
-impl Block {
-    /// Accumulates the gradients of all positions in the active rows, part by part, then steps the
-    /// optimiser.
-    fn learn(&mut self, level: Level, number: usize, parts: &[Gradients<'_>], sharing: &Sharing, step: &Step) {
-        let mut bias = [0.0; LANES];
-        for part in parts {
-            let Gradients { active, counts, .. } = *part;
-            let (gradient, gradients) = (&mut *self.gradient, part.of_block(number));
-            simd::run(level, Backward { gradient, bias: &mut bias, active, counts, gradients });
-        }
-        simd::run(level, Update { block: self, bias: &bias, sharing, step });
-    }
-}
-
-struct Forward<'a> {
-    rows: &'a [f32],
-    bias: &'a [f32; LANES],
+struct Forward<'a, S> {
+    rows: &'a [S],
+    bias: &'a [S],
     active: &'a [Active],
     counts: &'a [u8],
-    sums: &'a mut [Sums],
+    sums: &'a mut [Sums<S>],
 }
 
-impl Loops for Forward<'_> {
+impl<S: Sum> Loops for Forward<'_, S> {
     #[inline(always)]
     fn run(self) {
         let rows = self.rows.as_chunks::<LANES>().0;
+        let bias = self.bias.as_chunks::<LANES>().0[0];
         for ((active, count), sums) in self.active.iter().zip(self.counts).zip(self.sums) {
             for (active, sums) in active.iter().zip(sums) {
-                let mut sum = *self.bias;
+                let mut sum = bias;
                 for input in active.iter().take(usize::from(*count)) {
                     let row = &rows[usize::from(*input)];
                     for (sum, weight) in sum.iter_mut().zip(row) {
-                        *sum += weight;
+                        *sum = sum.plus(*weight);
                     }
                 }
                 *sums = sum;
@@ -312,7 +308,6 @@ impl Loops for Backward<'_> {
 
 struct Update<'a> {
     block: &'a mut Block,
-    bias: &'a [f32; LANES],
     sharing: &'a Sharing,
     step: &'a Step,
 }
@@ -320,13 +315,14 @@ struct Update<'a> {
 impl Loops for Update<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { block, bias, sharing, step } = self;
+        let Self { block, sharing, step } = self;
         if let Some(shared) = &mut block.shared {
             shared.step(step, &sharing.sums(&block.gradient, LANES), block.limits.rows);
         }
         block.rows.step(step, &block.gradient, block.limits.rows);
         block.gradient.fill(0.0);
-        block.bias.step(step, bias, block.limits.bias);
+        block.bias.step(step, &block.bias_gradient, block.limits.bias);
+        block.bias_gradient = [0.0; LANES];
         block.refresh(sharing);
     }
 }

@@ -87,6 +87,7 @@ fn make(
             for sample in &samples {
                 batch.push(sample, features, scales.of(sample));
             }
+            batch.order_by_stack();
             Ready { batch, next: reader.place() }
         });
         let failed = ready.is_err();

@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// Exclude positions that repeat an earlier one of their game
     #[arg(long)]
     no_repeated: bool,
-    /// Exclude duplicates within a pool
+    /// Exclude positions that repeat an earlier one of the files
     #[arg(long)]
     no_duplicates: bool,
     /// Print only the speed and the place
@@ -74,7 +74,7 @@ struct Line {
     result: i8,
     ply: u16,
     set: u16,
-    shard: u16,
+    shard: u32,
 }
 
 impl Arguments {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Entry, Manifest, ManifestError};
+use super::{Entry, Manifest, ManifestError, known::KnownDigests};
 use crate::{
     Digest,
     shard::{self, FileSource, Shard, ShardError},
@@ -29,7 +29,18 @@ impl Manifest {
         &self.shards[self.shards.len() - count..]
     }
 
-    /// Opens shards in a folder, in this order. Every file is hashed: an altered one is not found.
+    /// The shards that a folder lacks. An altered file is not one of them.
+    ///
+    /// # Errors
+    ///
+    /// If the folder or a file cannot be read.
+    pub fn missing<'a>(entries: &'a [Entry], folder: &Path) -> Result<Vec<&'a Entry>, ManifestError> {
+        let present: BTreeSet<_> = files(folder, entries)?.into_keys().map(|digest| digest.to_string()).collect();
+        Ok(entries.iter().filter(|entry| !present.contains(&entry.sha256)).collect())
+    }
+
+    /// Opens shards in a folder, in this order. An altered file is not found: every file is hashed
+    /// that is not known ([`KNOWN_DIGESTS`](super::KNOWN_DIGESTS)).
     ///
     /// # Errors
     ///
@@ -68,15 +79,16 @@ fn files(folder: &Path, entries: &[Entry]) -> Result<BTreeMap<Digest, PathBuf>, 
         move |source: io::Error| ManifestError::Unreadable { path, source }
     };
     let lengths: BTreeSet<u64> = entries.iter().map(|entry| entry.bytes).collect();
+    let mut known = KnownDigests::read(folder);
     let mut files = BTreeMap::new();
     for file in fs::read_dir(folder).map_err(unreadable(folder))? {
         let path = file.map_err(unreadable(folder))?.path();
         let metadata = fs::metadata(&path).map_err(unreadable(&path))?;
         if metadata.is_file() && lengths.contains(&metadata.len()) {
-            let digest = Digest::of(&fs::read(&path).map_err(unreadable(&path))?);
-            files.insert(digest, path);
+            files.insert(known.digest(&path, &metadata).map_err(unreadable(&path))?, path);
         }
     }
+    known.write(folder);
     Ok(files)
 }
 

@@ -3,8 +3,8 @@
 use super::{
     ShardError, Source,
     layout::{
-        BLOCK_HEAD, BlockEntry, BlockHead, CHECK, Check, ENTRY, FOOTER_HEAD, MAGIC, MAX_BLOCKS, PREFIX, TAIL, TOTALS,
-        check_of, check_of_head, head_length, read_footer, totals, version_of,
+        BLOCK_HEAD, BlockEntry, BlockHead, CHECK, Check, ENTRY, FOOTER_HEAD, MAGIC, MAX_BLOCK, MAX_BLOCKS, PREFIX,
+        TAIL, TOTALS, check_of, check_of_head, head_length, read_footer, totals, version_of,
     },
 };
 use crate::{
@@ -139,14 +139,15 @@ impl<S: Source> Shard<S> {
         let end = self.index.get(block + 1).map_or(self.footer, |next| next.offset);
         let damaged = || ShardError::DamagedBlock { block, offset: entry.offset };
         let length = (end - entry.offset) as usize;
-        let mut head = [0; BLOCK_HEAD];
-        self.source.read_at(entry.offset, &mut head)?;
-        let head = BlockHead::read(&head).ok_or_else(damaged)?;
-        if head.length + BLOCK_HEAD + CHECK != length || (head.games, head.moves) != (entry.games, entry.moves) {
+        if length > BLOCK_HEAD + MAX_BLOCK + CHECK {
             return Err(damaged());
         }
         let mut bytes = vec![0; length];
         self.source.read_at(entry.offset, &mut bytes)?;
+        let head = bytes.first_chunk().and_then(BlockHead::read).ok_or_else(damaged)?;
+        if head.length + BLOCK_HEAD + CHECK != length || (head.games, head.moves) != (entry.games, entry.moves) {
+            return Err(damaged());
+        }
         let (body, check) = bytes.split_last_chunk::<CHECK>().ok_or_else(damaged)?;
         if *check != check_of(self.check, block as u64, body) {
             return Err(damaged());

@@ -3,7 +3,12 @@
 //! Files are read at offsets, not mapped: blocks are small, the system caches them, and truncating
 //! a mapped file kills its reader. Measured in `docs/decisions/022-read-files-without-mapping.md`.
 
-use std::{fs::File, io, path::Path, sync::Arc};
+use std::{
+    fs::{self, File},
+    io::{self, Read as _, Seek as _, SeekFrom},
+    path::Path,
+    sync::Arc,
+};
 
 /// Bytes with random access.
 pub trait Source {
@@ -54,41 +59,32 @@ impl<S: Source + ?Sized> Source for &S {
     }
 }
 
-/// A file. Several threads may read it at once; a clone shares the file.
+/// A file. It is opened for each read, so that a set may have more shards than a process may have
+/// open files. A block takes a hundred times as long to decode as its file to open.
 #[derive(Clone, Debug)]
-pub struct FileSource(Arc<File>);
+pub struct FileSource(Arc<Path>);
 
 impl FileSource {
-    /// Opens a file.
+    /// Names a file.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// If it cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        Ok(Self(Arc::new(File::open(path)?)))
+        let path = path.as_ref();
+        File::open(path)?;
+        Ok(Self(path.into()))
     }
 }
 
 impl Source for FileSource {
     fn size(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+        Ok(fs::metadata(&self.0)?.len())
     }
 
-    #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&*self.0, buffer, offset)
-    }
-
-    #[cfg(windows)]
-    fn read_at(&self, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
-        while !buffer.is_empty() {
-            let read = std::os::windows::fs::FileExt::seek_read(&*self.0, buffer, offset)?;
-            if read == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            offset += read as u64;
-            buffer = &mut buffer[read..];
-        }
-        Ok(())
+        let mut file = File::open(&self.0)?;
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(buffer)
     }
 }

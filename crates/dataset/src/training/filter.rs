@@ -28,7 +28,7 @@ pub struct Filter {
     pub limit_above: Option<u32>,
     /// Positions that occurred before in their game, the opening not counted.
     pub repeated: bool,
-    /// Positions that occurred before in their pool.
+    /// Positions that occurred before in the sets ([`Duplicates`](super::Duplicates)).
     pub duplicates: bool,
     /// Filters nothing: games lost by perpetual check or chase count as drawn.
     pub verdicts_as_draws: bool,

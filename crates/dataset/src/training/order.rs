@@ -41,10 +41,9 @@ struct SetOrder {
 }
 
 impl Order {
-    /// `None` if a weighted set is empty, all weights are zero, or the sets or shards are too many
-    /// for a sample's fields.
+    /// `None` if a weighted set is empty, all weights are zero, or the sets are too many for a
+    /// sample's field.
     pub(super) fn new<S: crate::shard::Source>(sets: &[WeightedSet<S>], seed: u64) -> Option<Self> {
-        let most_shards = sets.iter().map(|set| set.shards.len()).max().unwrap_or(0);
         let orders = sets.iter().enumerate().map(|(set, weighted)| {
             let shards = weighted.shards.iter().enumerate();
             let blocks = shards.flat_map(|(shard, it)| {
@@ -56,8 +55,8 @@ impl Order {
         });
         let sets: Vec<_> = orders.collect();
         let weight = sets.iter().map(|set| set.weight).sum();
-        let named = most_shards <= 1 << 16 && sets.len() <= 1 << 16;
-        let sound = named && weight > 0 && sets.iter().all(|set| set.weight == 0 || !set.blocks.is_empty());
+        let sound =
+            sets.len() <= 1 << 16 && weight > 0 && sets.iter().all(|set| set.weight == 0 || !set.blocks.is_empty());
         sound.then_some(Self { seed, sets, choice: Stream::new(Use::TrainingSet, seed, 0), weight })
     }
 

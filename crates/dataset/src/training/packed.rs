@@ -56,11 +56,6 @@ impl PackedPosition {
         self.taken[0].count_ones() + self.taken[1].count_ones()
     }
 
-    /// A key for comparisons.
-    pub(super) const fn sort_key(&self) -> ([u64; 2], [u8; 16], bool) {
-        (self.taken, self.pieces, self.black)
-    }
-
     /// The position as a FEN without counters.
     #[must_use]
     pub fn to_fen(&self) -> String {

@@ -2,14 +2,14 @@
 
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use xiangqi::Move;
 
 use super::{
-    PackedPosition, Plan, TrainingError, WeightedSet,
+    Duplicates, Games, PackedPosition, Plan, TrainingError, WeightedSet,
     filter::{Filter, Rejected, result_for},
     order::BlockId,
 };
@@ -36,7 +36,7 @@ pub struct Sample {
     /// The index of its set.
     pub set: u16,
     /// The index of its shard in the set: the score is on that shard's scale.
-    pub shard: u16,
+    pub shard: u32,
 }
 
 /// The samples in the order in which they are handed out.
@@ -57,6 +57,7 @@ pub(super) struct BlockSamples {
 pub(super) fn read<S: Source>(
     sets: &[WeightedSet<S>],
     plan: &Plan,
+    duplicates: &Duplicates,
     cache: &Cache,
     blocks: &[BlockId],
     number: u64,
@@ -65,37 +66,58 @@ pub(super) fn read<S: Source>(
     for place in blocks {
         let block = match cache.get(*place) {
             Some(block) => block,
-            None => cache.keep(*place, read_block(sets, plan, *place)?),
+            None => cache.keep(*place, read_block(sets, plan, duplicates, *place)?),
         };
         pool.samples.extend_from_slice(&block.samples);
         pool.rejected.add(&block.rejected);
     }
     Stream::new(Use::TrainingPool, plan.seed, number).shuffle(&mut pool.samples);
-    if plan.filter.duplicates {
-        let before = pool.samples.len();
-        let mut seen = BTreeSet::new();
-        pool.samples.retain(|sample| seen.insert(sample.position.sort_key()));
-        pool.rejected.duplicates += (before - pool.samples.len()) as u64;
-    }
     Ok(pool)
 }
 
-fn read_block<S: Source>(sets: &[WeightedSet<S>], plan: &Plan, place: BlockId) -> Result<BlockSamples, TrainingError> {
-    let Plan { games, ref filter, .. } = *plan;
-    let mut kept = BlockSamples::default();
+fn read_block<S: Source>(
+    sets: &[WeightedSet<S>],
+    plan: &Plan,
+    duplicates: &Duplicates,
+    place: BlockId,
+) -> Result<BlockSamples, TrainingError> {
+    let mut samples = Vec::new();
+    let mut repeated = 0;
+    let mut rejected = each_sample(sets, &plan.filter, plan.games, place, |sample, number, _| {
+        if duplicates.contains(place, number) {
+            repeated += 1;
+        } else {
+            samples.push(sample);
+        }
+    })?;
+    rejected.duplicates += repeated;
+    samples.shrink_to_fit();
+    Ok(BlockSamples { samples, rejected })
+}
+
+/// Reads the samples of a block that the filter keeps, each with its position's number among all of
+/// the block, and its key.
+pub(super) fn each_sample<S: Source>(
+    sets: &[WeightedSet<S>],
+    filter: &Filter,
+    games: Games,
+    place: BlockId,
+    mut each: impl FnMut(Sample, u32, u64),
+) -> Result<Rejected, TrainingError> {
+    let mut rejected = Rejected::default();
     let mut game = Vec::new();
     let mut keys = Vec::new();
     let shard = &sets[place.set as usize].shards[place.shard as usize];
     let at = |cause| TrainingError::Shard { set: place.set, shard: place.shard, cause };
     let block = shard.block(place.block as usize).map_err(at)?;
     // One closure fills it and the other drains it, never at the same time.
-    let pending = RefCell::new((&mut game, &mut keys));
-    let rejected = RefCell::new(&mut kept.rejected);
+    let pending = RefCell::new((&mut game, &mut keys, &mut rejected));
+    let mut number = 0;
     let read = block.read_with(
         |ply| {
-            let (game, keys) = &mut *pending.borrow_mut();
-            if filter.keeps(ply, keys, &mut rejected.borrow_mut()) {
-                game.push(Sample {
+            let (game, keys, rejected) = &mut *pending.borrow_mut();
+            if filter.keeps(ply, keys, rejected) {
+                let sample = Sample {
                     position: ply.position.into(),
                     mv: ply.scored.mv,
                     score: ply.scored.score.map_or(0, |score| score as i16),
@@ -103,16 +125,17 @@ fn read_block<S: Source>(sets: &[WeightedSet<S>], plan: &Plan, place: BlockId) -
                     limit_counter: ply.limit.counted().min(255) as u8,
                     ply: (ply.number - 1).min(usize::from(u16::MAX)) as u16,
                     set: place.set as u16,
-                    shard: place.shard as u16,
-                });
+                    shard: place.shard,
+                };
+                game.push((sample, number, ply.position.key()));
             }
+            number += 1;
             if filter.repeated {
                 keys.push(ply.position.key());
             }
         },
         |_, record| {
-            let (game, keys) = &mut *pending.borrow_mut();
-            let mut rejected = rejected.borrow_mut();
+            let (game, keys, rejected) = &mut *pending.borrow_mut();
             keys.clear();
             if !Filter::labels(&record) {
                 rejected.without_label += game.len() as u64;
@@ -122,19 +145,18 @@ fn read_block<S: Source>(sets: &[WeightedSet<S>], plan: &Plan, place: BlockId) -
                 game.clear();
             }
             let label = filter.label(&record);
-            for mut sample in game.drain(..) {
+            for (mut sample, number, key) in game.drain(..) {
                 sample.result = result_for(label, sample.position.turn());
                 if filter.contradicts(sample.score.into(), sample.result) {
                     rejected.contradicting += 1;
                 } else {
-                    kept.samples.push(sample);
+                    each(sample, number, key);
                 }
             }
         },
     );
     read.map_err(at)?;
-    kept.samples.shrink_to_fit();
-    Ok(kept)
+    Ok(rejected)
 }
 
 /// A cache of blocks, bounded in bytes: it keeps those that were read first, for later rounds.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    Filter, Games, Rejected, Sample, WeightedSet,
+    Duplicates, Filter, Games, Rejected, Sample, WeightedSet,
     order::{BlockId, Order},
     pool::{self, Cache, Pool},
 };
@@ -47,7 +47,7 @@ pub struct ReaderPosition {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum TrainingError {
-    #[error("a set without games, no set with a weight, or more than 65,536 of sets or of shards in one")]
+    #[error("a set without games, no set with a weight, or more than 65,536 sets")]
     Empty,
     #[error("set {set}, shard {shard}: {cause}")]
     Shard { set: u32, shard: u32, cause: ShardError },
@@ -91,12 +91,35 @@ pub struct Reader {
 const MAX_EMPTY_POOLS: u64 = 1_000;
 
 impl Reader {
-    /// Creates a reader that resumes at a position; the default one is the beginning.
+    /// Creates a reader that resumes at a position; the default one is the beginning. It finds the
+    /// duplicates first if the filter leaves them out.
     ///
     /// # Errors
     ///
     /// If there is nothing to read, or a shard of games under a clock.
     pub fn new<S>(sets: Vec<WeightedSet<S>>, plan: &Plan, place: ReaderPosition) -> Result<Self, TrainingError>
+    where
+        S: Source + Send + Sync + 'static,
+    {
+        let duplicates = if plan.filter.duplicates {
+            Duplicates::find(&sets, &plan.filter, plan.threads)?
+        } else {
+            Duplicates::default()
+        };
+        Self::without(Arc::new(duplicates), sets, plan, place)
+    }
+
+    /// As [`new`](Self::new), with duplicates that were found before.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to read, or a shard of games under a clock.
+    pub fn without<S>(
+        duplicates: Arc<Duplicates>,
+        sets: Vec<WeightedSet<S>>,
+        plan: &Plan,
+        place: ReaderPosition,
+    ) -> Result<Self, TrainingError>
     where
         S: Source + Send + Sync + 'static,
     {
@@ -117,10 +140,10 @@ impl Reader {
         let receiver = Arc::new(Mutex::new(receiver));
         let (sender, pools) = mpsc::channel();
         let threads = (0..plan.threads.max(1)).map(|_| {
-            let (sets, cache) = (Arc::clone(&sets), Arc::clone(&cache));
+            let (sets, cache, duplicates) = (Arc::clone(&sets), Arc::clone(&cache), Arc::clone(&duplicates));
             let (receiver, sender) = (Arc::clone(&receiver), sender.clone());
             let plan = *plan;
-            thread::spawn(move || work(&sets, &plan, &cache, &receiver, &sender))
+            thread::spawn(move || work(&sets, &plan, &duplicates, &cache, &receiver, &sender))
         });
         let threads = threads.collect();
         let mut reader = Self {
@@ -248,6 +271,7 @@ impl Drop for Reader {
 fn work<S: Source>(
     sets: &[WeightedSet<S>],
     plan: &Plan,
+    duplicates: &Duplicates,
     cache: &Cache,
     tasks: &Mutex<Receiver<Task>>,
     pools: &Sender<ReadPool>,
@@ -258,7 +282,7 @@ fn work<S: Source>(
             Err(_) => return,
         };
         let Ok(Task { number, blocks }) = task else { return };
-        let pool = pool::read(sets, plan, cache, &blocks, number);
+        let pool = pool::read(sets, plan, duplicates, cache, &blocks, number);
         if pools.send((number, pool)).is_err() {
             return;
         }

@@ -56,7 +56,7 @@ pub struct Filter {
     pub limit_above: Option<u32>,
     /// Positions that occurred before in their game.
     pub repeated: bool,
-    /// Positions that occurred before in their pool.
+    /// Positions that occurred before in the training sets.
     pub duplicates: bool,
     /// Filters nothing: games lost by perpetual check or chase count as drawn, as under rules
     /// without these verdicts. It measures the worth of right labels.

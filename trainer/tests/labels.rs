@@ -1,0 +1,140 @@
+//! Labels of batches: each position has its own score on its own shard's scale, and its own game's
+//! result, both for its side to move.
+
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+use dataset::{
+    manifest::Manifest,
+    shard::{self, ShardWriter},
+    training::ReaderPosition,
+};
+use nnue::architecture::Inputs;
+use protocol::recipe::Recipe;
+use trainer::{batch::Batch, data::TrainingData};
+use xiangqi::{Color, PieceKind, Position};
+
+/// The scale of each shard in tenths of a centipawn, by set: all differ.
+const SCALES: [[u32; 2]; 2] = [[1_000, 2_000], [4_000, 8_000]];
+
+/// The active inputs of both sides.
+type Seen = [Vec<u16>; 2];
+
+/// A position of the games, read without the trainer.
+struct Labelled {
+    /// The score for the side to move, in centipawns.
+    score: f64,
+    /// The game's result for the side to move.
+    result: f32,
+    set: usize,
+    shard: usize,
+    /// Chariots of the side to move less those of the other.
+    ahead: i32,
+}
+
+/// Writes four shards of sixteen games each, in two sets, and returns all their positions.
+fn write_sets(folder: &Path) -> BTreeMap<Seen, Vec<Labelled>> {
+    let games = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/dataset/tests/data/selfplay-64.chuhe");
+    let games = shard::open(games).unwrap();
+    let records: Vec<_> = games.records().map(|record| record.unwrap()).collect();
+    let mut positions: BTreeMap<Seen, Vec<Labelled>> = BTreeMap::new();
+    for (set, scales) in SCALES.into_iter().enumerate() {
+        let mut paths = Vec::new();
+        for shard in 0..scales.len() {
+            let records = &records[(2 * set + shard) * 16..][..16];
+            let mut header = games.header().clone();
+            header.first_game = records[0].0;
+            let mut writer = ShardWriter::new(Vec::new(), header).unwrap();
+            for (_, record) in records {
+                writer.add(record).unwrap();
+                let mut position: Position = record.opening.game().position().clone();
+                for scored in &record.moves {
+                    let turn = position.turn();
+                    if let Some(score) = scored.score.filter(|_| record.reason.is_label()) {
+                        let result = match record.outcome.loser() {
+                            None => 0.5,
+                            Some(loser) => f32::from(u8::from(loser != turn)),
+                        };
+                        let count = |color: Color| {
+                            let own = position.occupied().into_iter().filter_map(|square| position.piece_at(square));
+                            own.filter(|piece| piece.color() == color && piece.kind() == PieceKind::Chariot).count()
+                        };
+                        let ahead = count(turn) as i32 - count(!turn) as i32;
+                        let labelled = Labelled { score: score.into(), result, set, shard, ahead };
+                        positions.entry(seen(&position)).or_default().push(labelled);
+                    }
+                    let _ = position.make(scored.mv);
+                }
+            }
+            let path = folder.join(format!("{set}-{shard}.chuhe"));
+            fs::write(&path, writer.finish().unwrap().0).unwrap();
+            paths.push(path);
+        }
+        let mut manifest = Manifest::of_files(&paths).unwrap();
+        for (entry, scale) in manifest.shards.iter_mut().zip(scales) {
+            entry.scale_tenths = Some(scale);
+        }
+        fs::write(folder.join(format!("{set}.json")), manifest.to_text()).unwrap();
+    }
+    positions
+}
+
+fn seen(position: &Position) -> Seen {
+    [position.turn(), !position.turn()].map(|side| {
+        let mut active: Vec<_> = Inputs::Kings.active(position, side).map(|input| input as u16).collect();
+        active.sort_unstable();
+        active
+    })
+}
+
+fn read(folder: &Path, positions: usize) -> Vec<Batch> {
+    let recipe = "name = \"labels\"\n[data]\nvalidation_one_in = 4\npool_blocks = 2\n\
+                  [[data.sources]]\nmanifest = \"0.json\"\n[[data.sources]]\nmanifest = \"1.json\"\n\
+                  [schedule]\nepochs = 1\npositions_per_epoch = 1_000\nbatch = 500\n";
+    let recipe = Recipe::from_text(recipe).unwrap();
+    let data = TrainingData::open(&recipe, folder, None, &BTreeSet::new()).unwrap();
+    let mut loader = data.load(500, ReaderPosition::default(), 2, 0).unwrap();
+    let mut batches = data.held_out(positions, 500).unwrap();
+    batches.extend((0..positions / 500).map(|_| loader.next().unwrap().batch));
+    batches
+}
+
+#[test]
+fn labels_are_those_of_the_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let positions = write_sets(folder.path());
+    let mut shards_met = [[0; 2]; 2];
+    let mut results_met = [0; 3];
+    // Sums over positions in which one side has more chariots.
+    let (mut by_score, mut by_result) = (0.0, 0.0);
+    for batch in read(folder.path(), 30_000) {
+        for place in 0..batch.len() {
+            let count = usize::from(batch.counts[place]);
+            let seen = batch.active[place].map(|active| {
+                let mut active = active[..count].to_vec();
+                active.sort_unstable();
+                active
+            });
+            let (score_target, result) = (batch.score_targets[place], batch.results[place]);
+            let of_game = positions[&seen].iter().find(|it| {
+                let scale = f64::from(SCALES[it.set][it.shard]) / 10.0;
+                let target = 1.0 / (1.0 + (-it.score / scale).exp());
+                (target - f64::from(score_target)).abs() < 1e-6 && it.result.total_cmp(&result).is_eq()
+            });
+            let Labelled { set, shard, ahead, .. } = of_game.expect("a label of another position, scale or side");
+            shards_met[*set][*shard] += 1;
+            results_met[(2.0 * result) as usize] += 1;
+            by_score += f64::from(ahead.signum()) * (f64::from(score_target) - 0.5);
+            by_result += f64::from(ahead.signum()) * (f64::from(result) - 0.5);
+        }
+    }
+    assert!(shards_met.as_flattened().iter().all(|met| *met > 500), "{shards_met:?}");
+    assert!(results_met.iter().all(|met| *met > 500), "{results_met:?}");
+    // Whoever has more chariots is ahead by score and by result.
+    assert!(by_score > 100.0 && by_result > 100.0, "{by_score} {by_result}");
+}

@@ -1,0 +1,56 @@
+//! A set of more shards than the process may have open files is trained on.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
+#[path = "common/games.rs"]
+mod games;
+
+use std::{fs, process::Command};
+
+use dataset::{
+    manifest::{KNOWN_DIGESTS, Manifest},
+    shard::{self, ShardWriter},
+};
+use games::Folder;
+
+#[test]
+fn shards_need_no_open_files() {
+    let folder = Folder::new("open-files", "batch = 500\nepochs = 1\npositions_per_epoch = 5_000\n", "");
+    let games = shard::open(folder.file("games.chuhe")).unwrap();
+    let records: Vec<_> = games.records().map(|record| record.unwrap()).collect();
+    let mut paths = Vec::new();
+    for (number, record) in &records {
+        let mut header = games.header().clone();
+        header.first_game = *number;
+        let mut writer = ShardWriter::new(Vec::new(), header).unwrap();
+        writer.add(record).unwrap();
+        paths.push(folder.file(&format!("game-{number}.chuhe")));
+        fs::write(paths.last().unwrap(), writer.finish().unwrap().0).unwrap();
+    }
+    let mut manifest = Manifest::of_files(&paths).unwrap();
+    for entry in &mut manifest.shards {
+        entry.scale_tenths = Some(4_000);
+    }
+    fs::write(folder.file("set.json"), manifest.to_text()).unwrap();
+    let train = |limit: u32| {
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("ulimit -n {limit}; exec \"$@\"")).arg("sh");
+        shell.arg(env!("CARGO_BIN_EXE_chuhe-trainer")).arg("train").arg(folder.file("recipe.toml"));
+        shell.arg("--out").arg(folder.file("out")).args(["--threads", "2", "--readers", "2"]).output().unwrap()
+    };
+    assert!(records.len() > 60);
+    let output = train(32);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+
+    // A shard that was altered since its digest was remembered is found out.
+    let known = fs::read_to_string(folder.file(KNOWN_DIGESTS)).unwrap();
+    assert_eq!(known.lines().count(), records.len());
+    let mut bytes = fs::read(&paths[7]).unwrap();
+    let last = bytes.len() - 40;
+    bytes[last] ^= 1;
+    fs::write(&paths[7], bytes).unwrap();
+    let output = train(32);
+    let sentence = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && sentence.contains("it was altered"), "{sentence}");
+}
