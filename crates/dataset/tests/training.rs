@@ -264,7 +264,7 @@ fn manifests_are_named_by_their_content() {
         let header = common::header(seed);
         let games: Vec<Record> = common::games(&header, 50);
         let path = folder.join(format!("manifest-{seed}.chuhe"));
-        std::fs::write(&path, common::shard(&header, &games)).unwrap();
+        fs::write(&path, common::shard(&header, &games)).unwrap();
         path
     });
     let manifest = Manifest::of_files(&paths).unwrap();
