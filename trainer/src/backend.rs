@@ -18,6 +18,8 @@ pub struct State {
     pub second: Arrays,
     /// Lookahead's slow weights.
     pub slow: Option<Arrays>,
+    /// The mean of the weights, if the recipe asks for it. Backends do not know it.
+    pub average: Option<Arrays>,
     /// Steps so far.
     pub steps: u64,
 }
@@ -27,13 +29,23 @@ impl State {
     #[must_use]
     pub fn new(shape: &Shape, values: Arrays, optimizer: &Optimizer) -> Self {
         let slow = optimizer.lookahead.map(|_| values.clone());
-        Self { values, first: Arrays::zero(shape), second: Arrays::zero(shape), slow, steps: 0 }
+        Self { values, first: Arrays::zero(shape), second: Arrays::zero(shape), slow, average: None, steps: 0 }
+    }
+
+    /// The net that is validated and exported: the mean of the weights, or the last ones.
+    #[must_use]
+    pub fn net(&self) -> &Arrays {
+        self.average.as_ref().unwrap_or(&self.values)
     }
 
     /// Whether all values are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
-        [&self.values, &self.first, &self.second].into_iter().chain(&self.slow).all(Arrays::is_finite)
+        [&self.values, &self.first, &self.second]
+            .into_iter()
+            .chain(&self.slow)
+            .chain(&self.average)
+            .all(Arrays::is_finite)
     }
 }
 
@@ -68,6 +80,11 @@ pub trait Backend {
 
     /// Returns the loss of a batch and appends its values.
     fn evaluate(&mut self, batch: &Batch, loss: Loss, values: &mut Vec<f32>) -> Totals;
+
+    /// The weights.
+    fn values(&self) -> Arrays {
+        self.state().values
+    }
 
     /// Everything that the next step depends on.
     fn state(&self) -> State;

@@ -91,7 +91,12 @@ impl Batch {
 
     /// Adds a position; `scale` is the scale of its source, in centipawns.
     pub fn push(&mut self, sample: &Sample, features: Features, scale: f32) {
-        let (active, count, stack) = active(sample, features);
+        self.push_image(sample, features, scale, false);
+    }
+
+    /// Adds a position or its mirror image, whose labels are the same.
+    pub fn push_image(&mut self, sample: &Sample, features: Features, scale: f32, mirrored: bool) {
+        let (active, count, stack) = active(sample, features, mirrored);
         self.active.push(active);
         self.counts.push(count);
         self.stacks.push(stack);
@@ -102,13 +107,14 @@ impl Batch {
 
 /// The active inputs of a position, their number, and its layer stack.
 #[must_use]
-fn active(sample: &Sample, features: Features) -> (Active, u8, u8) {
+fn active(sample: &Sample, features: Features, mirrored: bool) -> (Active, u8, u8) {
     let position = &sample.position;
     let nowhere = Square::from_index(0).expect("there is a first point");
     let mut pieces = [(nowhere, Piece::RedKing); MAX_ACTIVE];
     let mut count = 0;
     let mut kings = [nowhere; 2];
     for (slot, (square, piece)) in pieces.iter_mut().zip(position.pieces()) {
+        let square = if mirrored { square.mirrored() } else { square };
         *slot = (square, piece);
         count += 1;
         if piece.kind() == PieceKind::King {
@@ -167,15 +173,16 @@ mod tests {
                 let packed = PackedPosition::from(&position);
                 let sample =
                     Sample { position: packed, mv, score: 0, result: 0, limit_counter: 0, ply: 0, set: 0, shard: 0 };
-                for inputs in Inputs::ALL {
-                    let (active, count, place) = active(&sample, Features { inputs, stacks: 8 });
+                for (inputs, mirrored) in Inputs::ALL.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+                    let (active, count, place) = active(&sample, Features { inputs, stacks: 8 }, mirrored);
                     assert_eq!(usize::from(place), stack(&position, 8));
-                    for (side, active) in [position.turn(), !position.turn()].into_iter().zip(active) {
+                    let image = if mirrored { position.mirrored() } else { position.clone() };
+                    for (side, active) in [image.turn(), !image.turn()].into_iter().zip(active) {
                         let mut ours: Vec<_> = active[..usize::from(count)].iter().map(|it| usize::from(*it)).collect();
-                        let mut theirs: Vec<_> = inputs.active(&position, side).collect();
+                        let mut theirs: Vec<_> = inputs.active(&image, side).collect();
                         ours.sort_unstable();
                         theirs.sort_unstable();
-                        assert_eq!(ours, theirs, "{position}");
+                        assert_eq!(ours, theirs, "{image}");
                     }
                 }
             }

@@ -57,8 +57,8 @@ pub enum CheckpointError {
     Altered { path: PathBuf, found: u32, said: u32 },
 }
 
-/// The tensors of each array: values, Adam's moments, Lookahead's slow weights.
-const KINDS: [&str; 4] = ["", ".first-moment", ".second-moment", ".slow"];
+/// The tensors of each array: values, Adam's moments, Lookahead's slow weights, means of the values.
+const KINDS: [&str; 5] = ["", ".first-moment", ".second-moment", ".slow", ".average"];
 
 impl Checkpoint {
     /// Replaces the checkpoint atomically: the old one stays until the new one is durable.
@@ -73,8 +73,8 @@ impl Checkpoint {
     }
 
     fn to_bytes(&self, shape: &Shape) -> Result<Vec<u8>, safetensors::SafeTensorError> {
-        let arrays =
-            [Some(&self.state.values), Some(&self.state.first), Some(&self.state.second), self.state.slow.as_ref()];
+        let State { values, first, second, slow, average, .. } = &self.state;
+        let arrays = [Some(values), Some(first), Some(second), slow.as_ref(), average.as_ref()];
         let mut tensors = Vec::new();
         for (arrays, kind) in arrays.into_iter().zip(KINDS) {
             let Some(arrays) = arrays else { continue };
@@ -164,15 +164,16 @@ impl Checkpoint {
             }
             Ok(arrays)
         };
-        let [values, first, second, slow] = KINDS;
-        let has_slow = tensors.tensor(&format!("{}{slow}", Array::Head.name())).is_ok();
+        let [values, first, second, slow, average] = KINDS;
+        let has = |kind: &str| tensors.tensor(&format!("{}{kind}", Array::Head.name())).is_ok();
         let (values, first, second) = (arrays_of(values)?, arrays_of(first)?, arrays_of(second)?);
-        let slow = if has_slow { Some(arrays_of(slow)?) } else { None };
+        let slow = if has(slow) { Some(arrays_of(slow)?) } else { None };
+        let average = if has(average) { Some(arrays_of(average)?) } else { None };
         let (found, said) = (header.check_with(data.into_iter()), header.check);
         if found != said {
             return Err(CheckpointError::Altered { path: path.to_owned(), found, said });
         }
-        let state = State { values, first, second, slow, steps: header.steps };
+        let state = State { values, first, second, slow, average, steps: header.steps };
         if !state.is_finite() {
             return Err(foreign("it has a number that is none".to_owned()));
         }

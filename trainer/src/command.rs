@@ -4,6 +4,7 @@ mod agent;
 mod data;
 mod export;
 mod inspect;
+mod sweep;
 mod terminal;
 mod train;
 
@@ -29,6 +30,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Train(train::Arguments),
+    Sweep(sweep::Arguments),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Agent(agent::Arguments),
@@ -41,6 +43,7 @@ pub fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let result = match &arguments.command {
         Command::Train(arguments) => arguments.run(&mut out),
+        Command::Sweep(arguments) => arguments.run(&mut out),
         Command::Export(arguments) => arguments.run(&mut out),
         Command::Inspect(arguments) => arguments.run(&mut out),
         Command::Agent(arguments) => arguments.run(),

@@ -321,12 +321,17 @@ impl Backend for Cpu {
         self.totals()
     }
 
+    fn values(&self) -> Arrays {
+        self.arrays(|group| &group.values)
+    }
+
     fn state(&self) -> State {
         State {
-            values: self.arrays(|group| &group.values),
+            values: self.values(),
             first: self.arrays(|group| &group.first),
             second: self.arrays(|group| &group.second),
             slow: self.optimizer.lookahead.map(|_| self.arrays(|group| &group.slow)),
+            average: None,
             steps: self.steps,
         }
     }

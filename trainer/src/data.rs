@@ -19,6 +19,7 @@ use dataset::{
 use protocol::recipe;
 
 use crate::batch::{Batch, Features};
+use loader::Making;
 pub use loader::{Loader, Ready};
 
 /// An error of a recipe's data.
@@ -67,6 +68,7 @@ pub struct TrainingData {
     duplicates: OnceLock<Arc<Duplicates>>,
     pool_blocks: usize,
     seed: u64,
+    mirrored: bool,
     features: Features,
 }
 
@@ -149,6 +151,7 @@ impl TrainingData {
             duplicates: OnceLock::new(),
             pool_blocks: recipe.data.pool_blocks as usize,
             seed: recipe.seeds.order,
+            mirrored: recipe.data.mirrored,
             features: Features::of_recipe(&recipe.architecture),
         })
     }
@@ -268,7 +271,8 @@ impl TrainingData {
             threads,
         };
         let reader = self.reader(&plan, from)?;
-        Ok(Loader::new(reader, self.scales(), batch, self.features))
+        let seed = self.mirrored.then_some(self.seed);
+        Ok(Loader::new(reader, Making { scales: self.scales(), length: batch, features: self.features, seed }))
     }
 
     fn reader(&self, plan: &Plan, from: ReaderPosition) -> Result<Reader, TrainingError> {

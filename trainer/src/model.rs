@@ -163,6 +163,15 @@ impl Arrays {
         Self(Array::ALL.map(|array| vec![0.0; array.len(shape)]))
     }
 
+    /// Moves all elements by a part of the way to those of another net.
+    pub fn move_to(&mut self, other: &Self, part: f32) {
+        for (numbers, others) in self.0.iter_mut().zip(&other.0) {
+            for (number, other) in numbers.iter_mut().zip(others) {
+                *number += part * (other - *number);
+            }
+        }
+    }
+
     /// Whether all elements are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {

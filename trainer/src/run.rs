@@ -163,7 +163,8 @@ pub fn finished(
     let checkpoint = training::read(recipe, data, &plan, folder, kept)?;
     let held_out = data.held_out(MAX_HELD_OUT_POSITIONS, recipe.schedule.batch as usize)?;
     let (state, progress) = (checkpoint.state, checkpoint.progress);
-    let mut backend = Cpu::new(plan.shape, plan.optimizer, &state, threads)?;
+    let net = State::new(&plan.shape, state.net().clone(), &plan.optimizer);
+    let mut backend = Cpu::new(plan.shape, plan.optimizer, &net, threads)?;
     let validation_loss = training::mean_loss(&mut backend, plan.validation_loss(recipe), &held_out);
     let held_out = held_out.iter().map(Batch::len).sum();
     let (parents, backend, best) = (progress.parents, progress.backend, progress.best);

@@ -290,12 +290,17 @@ impl Backend for Torch {
         })
     }
 
+    fn values(&self) -> Arrays {
+        self.arrays(|it| &it.value)
+    }
+
     fn state(&self) -> State {
         State {
-            values: self.arrays(|it| &it.value),
+            values: self.values(),
             first: self.arrays(|it| &it.first),
             second: self.arrays(|it| &it.second),
             slow: self.optimizer.lookahead.map(|_| self.arrays(|it| it.slow.as_ref().unwrap_or(&it.value))),
+            average: None,
             steps: self.steps,
         }
     }

@@ -35,9 +35,14 @@ struct Labelled {
     shard: usize,
     /// Chariots of the side to move less those of the other.
     ahead: i32,
+    /// Whether its mirror image has other inputs.
+    has_image: bool,
+    /// Whether it is such an image.
+    is_image: bool,
 }
 
-/// Writes four shards of sixteen games each, in two sets, and returns all their positions.
+/// Writes four shards of sixteen games each, in two sets, and returns all their positions and their
+/// mirror images.
 fn write_sets(folder: &Path) -> BTreeMap<Seen, Vec<Labelled>> {
     let games = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/dataset/tests/data/selfplay-64.chuhe");
     let games = shard::open(games).unwrap();
@@ -65,8 +70,15 @@ fn write_sets(folder: &Path) -> BTreeMap<Seen, Vec<Labelled>> {
                             own.filter(|piece| piece.color() == color && piece.kind() == PieceKind::Chariot).count()
                         };
                         let ahead = count(turn) as i32 - count(!turn) as i32;
-                        let labelled = Labelled { score: score.into(), result, set, shard, ahead };
-                        positions.entry(seen(&position)).or_default().push(labelled);
+                        let (own, image) = (seen(&position), seen(&position.mirrored()));
+                        let has_image = own != image;
+                        for (seen, is_image) in
+                            [(own, false), (image, true)].into_iter().take(1 + usize::from(has_image))
+                        {
+                            let score = score.into();
+                            let labelled = Labelled { score, result, set, shard, ahead, has_image, is_image };
+                            positions.entry(seen).or_default().push(labelled);
+                        }
                     }
                     let _ = position.make(scored.mv);
                 }
@@ -81,6 +93,8 @@ fn write_sets(folder: &Path) -> BTreeMap<Seen, Vec<Labelled>> {
         }
         fs::write(folder.join(format!("{set}.json")), manifest.to_text()).unwrap();
     }
+    // Positions are found before the images of others.
+    positions.values_mut().for_each(|same| same.sort_by_key(|it| it.is_image));
     positions
 }
 
@@ -92,16 +106,35 @@ fn seen(position: &Position) -> Seen {
     })
 }
 
-fn read(folder: &Path, positions: usize) -> Vec<Batch> {
-    let recipe = "name = \"labels\"\n[data]\nvalidation_one_in = 4\npool_blocks = 2\n\
-                  [[data.sources]]\nmanifest = \"0.json\"\n[[data.sources]]\nmanifest = \"1.json\"\n\
-                  [schedule]\nepochs = 1\npositions_per_epoch = 1_000\nbatch = 500\n";
-    let recipe = Recipe::from_text(recipe).unwrap();
+fn read(folder: &Path, positions: usize, mirrored: bool) -> Vec<Batch> {
+    let recipe = format!(
+        "name = \"labels\"\n[data]\nvalidation_one_in = 4\npool_blocks = 2\nmirrored = {mirrored}\n\
+         [[data.sources]]\nmanifest = \"0.json\"\n[[data.sources]]\nmanifest = \"1.json\"\n\
+         [schedule]\nepochs = 1\npositions_per_epoch = 1_000\nbatch = 500\n"
+    );
+    let recipe = Recipe::from_text(&recipe).unwrap();
     let data = TrainingData::open(&recipe, folder, None, &BTreeSet::new()).unwrap();
     let mut loader = data.load(500, ReaderPosition::default(), 2, 0).unwrap();
     let mut batches = data.held_out(positions, 500).unwrap();
     batches.extend((0..positions / 500).map(|_| loader.next().unwrap().batch));
     batches
+}
+
+/// What a position of a batch is, by the games: its inputs, score and result are of one.
+fn labelled<'a>(positions: &'a BTreeMap<Seen, Vec<Labelled>>, batch: &Batch, place: usize) -> &'a Labelled {
+    let count = usize::from(batch.counts[place]);
+    let seen = batch.active[place].map(|active| {
+        let mut active = active[..count].to_vec();
+        active.sort_unstable();
+        active
+    });
+    let (score_target, result) = (batch.score_targets[place], batch.results[place]);
+    let of_game = positions[&seen].iter().find(|it| {
+        let scale = f64::from(SCALES[it.set][it.shard]) / 10.0;
+        let target = 1.0 / (1.0 + (-it.score / scale).exp());
+        (target - f64::from(score_target)).abs() < 1e-6 && it.result.total_cmp(&result).is_eq()
+    });
+    of_game.expect("a label of another position, scale or side")
 }
 
 #[test]
@@ -112,21 +145,11 @@ fn labels_are_those_of_the_games() {
     let mut results_met = [0; 3];
     // Sums over positions in which one side has more chariots.
     let (mut by_score, mut by_result) = (0.0, 0.0);
-    for batch in read(folder.path(), 30_000) {
+    for batch in read(folder.path(), 30_000, false) {
         for place in 0..batch.len() {
-            let count = usize::from(batch.counts[place]);
-            let seen = batch.active[place].map(|active| {
-                let mut active = active[..count].to_vec();
-                active.sort_unstable();
-                active
-            });
+            let Labelled { set, shard, ahead, is_image, .. } = labelled(&positions, &batch, place);
+            assert!(!is_image);
             let (score_target, result) = (batch.score_targets[place], batch.results[place]);
-            let of_game = positions[&seen].iter().find(|it| {
-                let scale = f64::from(SCALES[it.set][it.shard]) / 10.0;
-                let target = 1.0 / (1.0 + (-it.score / scale).exp());
-                (target - f64::from(score_target)).abs() < 1e-6 && it.result.total_cmp(&result).is_eq()
-            });
-            let Labelled { set, shard, ahead, .. } = of_game.expect("a label of another position, scale or side");
             shards_met[*set][*shard] += 1;
             results_met[(2.0 * result) as usize] += 1;
             by_score += f64::from(ahead.signum()) * (f64::from(score_target) - 0.5);
@@ -137,4 +160,21 @@ fn labels_are_those_of_the_games() {
     assert!(results_met.iter().all(|met| *met > 500), "{results_met:?}");
     // Whoever has more chariots is ahead by score and by result.
     assert!(by_score > 100.0 && by_result > 100.0, "{by_score} {by_result}");
+}
+
+/// Positions with both kings on the e file have a mirror image with other inputs: half of their
+/// draws are of it, and of the held-out positions none.
+#[test]
+fn half_of_the_draws_are_mirrored() {
+    let folder = tempfile::tempdir().unwrap();
+    let positions = write_sets(folder.path());
+    let batches = read(folder.path(), 30_000, true);
+    let (held_out, drawn) = batches.split_at(batches.len() - 60);
+    let count = |batches: &[Batch], is_counted: fn(&Labelled) -> bool| -> usize {
+        let labels = batches.iter().flat_map(|batch| (0..batch.len()).map(|it| labelled(&positions, batch, it)));
+        labels.filter(|it| is_counted(it)).count()
+    };
+    let (found, of) = (count(drawn, |it| it.is_image), count(drawn, |it| it.has_image));
+    assert_eq!(count(held_out, |it| it.is_image), 0);
+    assert!(of > 5_000 && found.abs_diff(of / 2) < of / 10, "{found} of {of}");
 }

@@ -16,7 +16,10 @@ use serde_json::Value;
 #[test]
 fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
     let schedule = "batch = 250\nepochs = 4\npositions_per_epoch = 10_000\n";
-    let folder = Folder::new("killed", schedule, "[optimizer]\nkind = \"ranger\"");
+    let rest = "[optimizer]\nkind = \"ranger\"\n[average]\ndecay = 0.9\ninterval_steps = 3\nfrom_epoch = 2\n";
+    let folder = Folder::new("killed", schedule, rest);
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    fs::write(folder.file("recipe.toml"), recipe.replace("pool_blocks", "mirrored = true\npool_blocks")).unwrap();
     done(&mut trainer(&folder, "unbroken", &["--threads", "1"]));
     let each: [(usize, &[&str]); 5] = [
         (2, &["--threads", "2", "--checkpoint-steps", "7"]),
@@ -30,6 +33,21 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
     // A finished run has nothing to do and changes nothing.
     done(&mut trainer(&folder, "broken", &[]));
     same(&folder, "unbroken", "broken");
+}
+
+/// The mean of one set of weights is these weights.
+#[test]
+fn the_mean_of_the_weights_is_exported() {
+    let net = |name: &str, rest: &str| {
+        let folder = Folder::new(name, "batch = 500\nepochs = 2\npositions_per_epoch = 10_000\n", rest);
+        done(&mut trainer(&folder, "out", &[]));
+        let read = |name: &str| fs::read(folder.file("out").join(name)).unwrap();
+        (read("net.nnue"), figures(&String::from_utf8(read("metrics.jsonl")).unwrap(), "validation_loss")[1])
+    };
+    let last = net("last-weights", "");
+    assert!(net("mean-of-one", "[average]\ninterval_steps = 40\n") == last);
+    let mean = net("mean-of-all", "[average]\ndecay = 1\ninterval_steps = 1\n");
+    assert!(mean.0 != last.0 && mean.1.total_cmp(&last.1).is_ne(), "{} {}", mean.1, last.1);
 }
 
 fn figures(metrics: &str, name: &str) -> Vec<f64> {

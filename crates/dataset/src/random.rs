@@ -24,6 +24,8 @@ pub enum Use {
     TrainingBlocks,
     /// The order of the positions of a pool.
     TrainingPool,
+    /// Whether a drawn position is mirrored.
+    TrainingMirror,
     /// The initial weights of a net.
     TrainingWeights,
     /// The perturbations of an iteration of tuning.
@@ -40,6 +42,7 @@ impl Use {
             Self::TrainingSet => b"chuhe:trainset:1",
             Self::TrainingBlocks => b"chuhe:trainblk:1",
             Self::TrainingPool => b"chuhe:trainpool1",
+            Self::TrainingMirror => b"chuhe:mirrored:1",
             Self::TrainingWeights => b"chuhe:weights:1\0",
             Self::Tuning => b"chuhe:tuning:1\0\0",
         }

@@ -38,6 +38,7 @@
 //! ```
 
 mod architecture;
+mod average;
 mod data;
 mod error;
 mod loss;
@@ -45,11 +46,13 @@ mod optimizer;
 mod run;
 mod schedule;
 mod table;
+pub mod variants;
 
 use serde::Serialize;
 use toml::de::DeTable;
 
 pub use architecture::{Activation, Architecture, Head, Inputs};
+pub use average::Average;
 pub use data::{Data, Filter, Source};
 pub use error::{RecipeError, RecipeFault};
 pub use loss::Loss;
@@ -80,6 +83,9 @@ pub struct Recipe {
     pub optimizer: Optimizer,
     /// The length of the run, and the learning rate.
     pub schedule: Schedule,
+    /// The mean of the weights; none if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average: Option<Average>,
     /// Quantisation-aware training.
     pub quantisation: Quantisation,
     /// The seeds of all randomness.
@@ -108,6 +114,7 @@ impl Recipe {
             "loss",
             "optimizer",
             "schedule",
+            "average",
             "quantisation",
             "seeds",
             "start",
@@ -126,6 +133,7 @@ impl Recipe {
             loss: Loss::read(&table.section("loss")?)?,
             optimizer: Optimizer::read(&table.section("optimizer")?)?,
             schedule: Schedule::read(&table.section("schedule")?)?,
+            average: if table.has("average") { Some(Average::read(&table.section("average")?)?) } else { None },
             quantisation: Quantisation::read(&table.section("quantisation")?)?,
             seeds: Seeds::read(&table.section("seeds")?)?,
             start: if table.has("start") { Some(Start::read(&table.section("start")?)?) } else { None },

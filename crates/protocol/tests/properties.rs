@@ -2,7 +2,7 @@
 
 use proptest::{option, prelude::*};
 use protocol::recipe::{
-    Activation, Architecture, Data, Filter, Head, Inputs, Loss, Optimizer, OptimizerKind, Quantisation,
+    Activation, Architecture, Average, Data, Filter, Head, Inputs, Loss, Optimizer, OptimizerKind, Quantisation,
     QuantisationMode, Recipe, Schedule, ScheduleKind, Seeds, Source, Start, Stop,
 };
 
@@ -33,6 +33,7 @@ fn missing_keys_have_their_defaults() {
             least_positions: 0,
             validation_one_in: 64,
             pool_blocks: 64,
+            mirrored: false,
             filter: Filter {
                 in_check: true,
                 captures: true,
@@ -62,6 +63,7 @@ fn missing_keys_have_their_defaults() {
             kind: ScheduleKind::Cosine { final_learning_rate: 1e-5 },
             warm_up_steps: 0,
         },
+        average: None,
         quantisation: Quantisation { mode: QuantisationMode::Fake },
         seeds: Seeds { weights: 1, order: 2 },
         start: None,
@@ -202,11 +204,12 @@ fn sources() -> impl Strategy<Value = Vec<Source>> {
 }
 
 fn data() -> impl Strategy<Value = Data> {
-    (0..=1_000_000_000_000u64, 2..=1_000_000u32, 1..=65_536u32, filter(), sources()).prop_map(
-        |(least_positions, validation_one_in, pool_blocks, filter, sources)| Data {
+    (0..=1_000_000_000_000u64, 2..=1_000_000u32, 1..=65_536u32, any::<bool>(), filter(), sources()).prop_map(
+        |(least_positions, validation_one_in, pool_blocks, mirrored, filter, sources)| Data {
             least_positions,
             validation_one_in,
             pool_blocks,
+            mirrored,
             filter,
             sources,
         },
@@ -260,15 +263,22 @@ fn recipe() -> impl Strategy<Value = Recipe> {
     let mode = prop_oneof![Just(QuantisationMode::Clip), Just(QuantisationMode::Fake)];
     let seeds = (0..=i64::MAX as u64, 0..=i64::MAX as u64).prop_map(|(weights, order)| Seeds { weights, order });
     let start = option::of(file().prop_map(|checkpoint| Start { checkpoint }));
-    let run = (mode, seeds, start, 1.001..=1_000_000.0f64);
+    let average = (0.0..=1.0f64, 1..=1_000_000u64, 1..=1_000_000u32);
+    let average = option::of(average.prop_map(|(decay, interval_steps, from_epoch)| Average {
+        decay,
+        interval_steps,
+        from_epoch,
+    }));
+    let run = (average, mode, seeds, start, 1.001..=1_000_000.0f64);
     ("[A-Za-z0-9][A-Za-z0-9._-]{0,63}", architecture(), data(), loss(), optimizer(), schedule(), run).prop_map(
-        |(name, architecture, data, loss, optimizer, schedule, (mode, seeds, start, explosion))| Recipe {
+        |(name, architecture, data, loss, optimizer, schedule, (average, mode, seeds, start, explosion))| Recipe {
             name,
             architecture,
             data,
             loss,
             optimizer,
             schedule,
+            average,
             quantisation: Quantisation { mode },
             seeds,
             start,

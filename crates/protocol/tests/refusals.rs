@@ -19,6 +19,7 @@ positions_per_epoch = 1_000_000
 [quantisation]
 [seeds]
 [stop]
+[average]
 "
     .to_owned();
     assert!(Recipe::from_text(&text).is_ok());
@@ -45,8 +46,8 @@ fn refused_under(cases: &[(&str, &str, &str)]) {
     }
 }
 
-const KEYS_OF_A_RECIPE: &str = "a recipe may have name, architecture, data, loss, optimizer, schedule, quantisation, \
-                                seeds, start and stop";
+const KEYS_OF_A_RECIPE: &str = "a recipe may have name, architecture, data, loss, optimizer, schedule, average, \
+                                quantisation, seeds, start and stop";
 
 #[test]
 fn texts_that_are_not_toml() {
@@ -86,7 +87,7 @@ fn unknown_keys() {
             "[data]",
             "blocks = 1",
             "line 4, column 1: `data.blocks` is no key of a recipe; `data` may have least_positions, validation_one_in, \
-             pool_blocks, filter and sources",
+             pool_blocks, mirrored, filter and sources",
         ),
         (
             "[[data.sources]]",
@@ -210,6 +211,7 @@ const VALUES: &[Values<'_>] = &[
     ("data", 3, "least_positions", &["-1", "1e6", "1_000_000_000_001"], "a whole number from 0 to 1000000000000"),
     ("data", 3, "validation_one_in", &["0", "1", "1_000_001"], "a whole number from 2 to 1000000"),
     ("data", 3, "pool_blocks", &["0", "65_537"], "a whole number from 1 to 65536"),
+    ("data", 3, "mirrored", &["1"], "true or false"),
     ("data.filter", 6, "in_check", &["0"], "true or false"),
     ("data.filter", 6, "captures", &["\"no\""], "true or false"),
     ("data.filter", 6, "before_ply", &["-1", "100_001"], "a whole number from 0 to 100000"),
@@ -236,6 +238,9 @@ const VALUES: &[Values<'_>] = &[
     ("quantisation", 12, "mode", &["\"none\""], "\"clip\" or \"fake\""),
     ("seeds", 13, "weights", &["-1", "9223372036854775808"], "a whole number from 0 to 9223372036854775807"),
     ("seeds", 13, "order", &["-1", "0.5"], "a whole number from 0 to 9223372036854775807"),
+    ("average", 15, "decay", &["-0.1", "1.01"], "a number from 0 to 1"),
+    ("average", 15, "interval_steps", &["0", "1_000_001"], "a whole number from 1 to 1000000"),
+    ("average", 15, "from_epoch", &["0", "1_000_001"], "a whole number from 1 to 1000000"),
     ("stop", 14, "explosion", &["1.0", "1_000_001"], "a number above 1, at most 1000000"),
 ];
 

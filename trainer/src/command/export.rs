@@ -101,7 +101,7 @@ impl Export<'_> {
         for sample in &samples {
             batch.push(sample, Features::of(plan.shape.sizes), plan.scale);
         }
-        let learned = &finished.state.values;
+        let learned = finished.state.net();
         let values = run::values_of(&plan, learned, &batch, threads)?;
         let on = Activity::of(&export::quantise(&plan.shape, learned, words)?, &batch).layers.swap_remove(0).neurons;
         let ordered = export::order_by_activity(&plan.shape, learned, &on);

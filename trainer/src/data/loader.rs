@@ -5,7 +5,10 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use dataset::training::{Reader, ReaderPosition, TrainingError};
+use dataset::{
+    random::{Stream, Use},
+    training::{Reader, ReaderPosition, TrainingError},
+};
 
 use super::{DataError, Scales};
 use crate::batch::{Batch, Features};
@@ -29,12 +32,21 @@ pub struct Loader {
     thread: Option<JoinHandle<()>>,
 }
 
+/// How batches are made.
+pub(super) struct Making {
+    pub(super) scales: Scales,
+    pub(super) length: usize,
+    pub(super) features: Features,
+    /// The seed by which positions are mirrored, if any are.
+    pub(super) seed: Option<u64>,
+}
+
 impl Loader {
-    pub(super) fn new(reader: Reader, scales: Scales, length: usize, features: Features) -> Self {
+    pub(super) fn new(reader: Reader, making: Making) -> Self {
         let (sender, batches) = mpsc::sync_channel(PREFETCHED_BATCHES);
         // Capacity for all batches in flight, so that recycling never blocks.
         let (used, returned) = mpsc::sync_channel(PREFETCHED_BATCHES + 2);
-        let thread = thread::spawn(move || make(reader, &scales, length, features, &sender, &returned));
+        let thread = thread::spawn(move || make(reader, &making, &sender, &returned));
         Self { batches: Some(batches), used, thread: Some(thread) }
     }
 
@@ -73,19 +85,22 @@ impl Drop for Loader {
 
 fn make(
     mut reader: Reader,
-    scales: &Scales,
-    length: usize,
-    features: Features,
+    making: &Making,
     batches: &SyncSender<Result<Ready, TrainingError>>,
     returned: &Receiver<Batch>,
 ) {
+    let Making { scales, length, features, seed } = making;
     let mut samples = Vec::new();
     loop {
         let mut batch = returned.try_recv().unwrap_or_default();
         batch.clear();
-        let ready = reader.read(&mut samples, length).map(|()| {
+        let ReaderPosition { pool, sample } = reader.place();
+        // A function of the place, so that a resumed run draws the same.
+        let mut coins = seed.map(|seed| Stream::new(Use::TrainingMirror, seed, pool << 32 | sample));
+        let ready = reader.read(&mut samples, *length).map(|()| {
             for sample in &samples {
-                batch.push(sample, features, scales.of(sample));
+                let mirrored = coins.as_mut().is_some_and(|coins| coins.below(2) == 1);
+                batch.push_image(sample, *features, scales.of(sample), mirrored);
             }
             batch.order_by_stack();
             Ready { batch, next: reader.place() }

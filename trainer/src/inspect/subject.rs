@@ -73,7 +73,7 @@ impl Subject {
             Err(NetError::Foreign) if bytes.get(8) == Some(&b'{') => {
                 let shape = Checkpoint::shape(&path)?;
                 let checkpoint = Checkpoint::read(&path, &shape)?;
-                let values = checkpoint.state.values;
+                let values = checkpoint.state.net().clone();
                 let parameters = export::quantise(&shape, &values, "");
                 let parameters = parameters.map_err(|cause| SubjectError::Beyond { path, cause })?;
                 Ok(Self { kind: Kind::Checkpoint, shape, values, parameters, steps: Some(checkpoint.state.steps) })

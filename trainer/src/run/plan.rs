@@ -120,6 +120,6 @@ impl Start {
 
     /// Parses the net, which must be of this shape.
     pub(super) fn values(&self, shape: &Shape) -> Result<Arrays, CheckpointError> {
-        Ok(Checkpoint::from_bytes(&self.path, &self.bytes, shape)?.state.values)
+        Ok(Checkpoint::from_bytes(&self.path, &self.bytes, shape)?.state.net().clone())
     }
 }

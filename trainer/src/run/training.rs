@@ -10,8 +10,10 @@ use crate::{
     backend::{Backend, State},
     batch::Batch,
     checkpoint::{Best, Checkpoint, CheckpointError, Progress},
+    cpu::Cpu,
     data::{Ready, TrainingData},
     loss::Loss,
+    model::Arrays,
     schedule,
 };
 
@@ -29,6 +31,9 @@ pub(super) struct Training<'a> {
     identity: String,
     place: ReaderPosition,
     progress: Progress,
+    /// The mean of the weights so far.
+    average: Option<Arrays>,
+    threads: usize,
     steps: u64,
     /// The step of the last checkpoint.
     saved: u64,
@@ -52,7 +57,21 @@ impl<'a> Training<'a> {
         let metrics = Metrics::open(&folder.metrics(), steps)?;
         folder.remove_partial_checkpoints();
         let backend = conditions.backend.begin(&plan, &state, conditions.threads)?;
-        let training = Self { recipe, plan, folder, backend, metrics, identity, place, progress, steps, saved: steps };
+        let (average, threads) = (state.average.clone(), conditions.threads);
+        let training = Self {
+            recipe,
+            plan,
+            folder,
+            backend,
+            metrics,
+            identity,
+            place,
+            progress,
+            average,
+            threads,
+            steps,
+            saved: steps,
+        };
         if !resumed {
             // From here on there is always a checkpoint to resume from.
             training.write(Kept::Last, state)?;
@@ -82,6 +101,14 @@ impl<'a> Training<'a> {
         let loss = self.plan.loss(self.recipe, self.steps / self.recipe.schedule.steps_per_epoch());
         let totals = self.backend.step_ahead(batch, next, loss, rate);
         self.steps += 1;
+        let share = self.recipe.average.and_then(|it| it.share(self.steps, self.recipe.schedule.steps_per_epoch()));
+        if let Some(share) = share {
+            let values = self.backend.values();
+            match &mut self.average {
+                Some(average) => average.move_to(&values, share as f32),
+                average => *average = Some(values),
+            }
+        }
         self.place = ready.next;
         self.progress.loss_sum.loss += totals.loss;
         self.progress.loss_sum.positions += batch.len() as u64;
@@ -90,7 +117,15 @@ impl<'a> Training<'a> {
 
     /// Computes the held-out loss, with one lambda for all epochs, so that epochs can be compared.
     pub(super) fn validate(&mut self, held_out: &[Batch]) -> Result<f64, RunError> {
-        let loss = mean_loss(&mut *self.backend, self.plan.validation_loss(self.recipe), held_out);
+        let loss = self.plan.validation_loss(self.recipe);
+        let loss = match &self.average {
+            Some(average) => {
+                let state = State::new(&self.plan.shape, average.clone(), &self.plan.optimizer);
+                let mut cpu = Cpu::new(self.plan.shape, self.plan.optimizer, &state, self.threads)?;
+                mean_loss(&mut cpu, loss, held_out)
+            }
+            None => mean_loss(&mut *self.backend, loss, held_out),
+        };
         self.check_finite("the loss of the held-out positions is", loss)
     }
 
@@ -159,7 +194,7 @@ impl<'a> Training<'a> {
 
     /// Returns the net and the rest of the run's state.
     pub(super) fn finish(self) -> (State, Progress) {
-        (self.backend.state(), self.progress)
+        (State { average: self.average, ..self.backend.state() }, self.progress)
     }
 
     fn explodes(&self, loss: f64) -> bool {
@@ -169,7 +204,7 @@ impl<'a> Training<'a> {
     /// The state, if all of it is finite. A step can spoil weights that only the next loss would
     /// show.
     fn good_state(&self) -> Result<State, RunError> {
-        let state = self.backend.state();
+        let state = State { average: self.average.clone(), ..self.backend.state() };
         if state.is_finite() { Ok(state) } else { Err(self.not_a_number("a weight is")) }
     }
 

@@ -15,6 +15,10 @@ pub struct Data {
     /// The number of blocks in a shuffling pool: 1 to 65,536. A block has some 9,000 positions of
     /// 56 bytes.
     pub pool_blocks: u32,
+    /// Whether half of all draws of a position are of its mirror image. Only where both kings stand
+    /// on the e file do the inputs of the two differ.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mirrored: bool,
     /// The positions to leave out.
     pub filter: Filter,
     /// The training sets; at least one source, and no two with the same manifest.
@@ -82,11 +86,12 @@ impl Default for Filter {
 
 impl Data {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, RecipeError> {
-        table.only(&["least_positions", "validation_one_in", "pool_blocks", "filter", "sources"])?;
+        table.only(&["least_positions", "validation_one_in", "pool_blocks", "mirrored", "filter", "sources"])?;
         Ok(Self {
             least_positions: table.whole("least_positions", 0..=MAX_POSITIONS)?.unwrap_or(0),
             validation_one_in: table.whole("validation_one_in", 2..=1_000_000)?.unwrap_or(64),
             pool_blocks: table.whole("pool_blocks", 1..=65_536)?.unwrap_or(64),
+            mirrored: table.flag("mirrored")?.unwrap_or(false),
             filter: Filter::read(&table.section("filter")?)?,
             sources: Source::read_all(table)?,
         })

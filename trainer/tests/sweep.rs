@@ -1,0 +1,57 @@
+//! Sweeps as processes: every combination trained, ranked, resumed; bad values rejected.
+
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
+#[path = "common/games.rs"]
+mod games;
+#[path = "common/runs.rs"]
+mod runs;
+
+use std::{fs, process::Command};
+
+use games::Folder;
+use runs::{done, rejected};
+use serde_json::Value;
+
+fn sweep(folder: &Folder, settings: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
+    command.arg("sweep").arg(folder.file("recipe.toml")).arg("--out").arg(folder.file("sweep")).arg("--json");
+    for setting in settings {
+        command.args(["--set", setting]);
+    }
+    command.args(["--", "--threads", "1"]);
+    command
+}
+
+#[test]
+fn combinations_are_trained_and_ranked() {
+    let folder = Folder::new("sweep", "batch = 500\nepochs = 1\npositions_per_epoch = 5_000\n", "");
+    let settings = ["schedule.learning_rate=1e-5,1e-3", "seeds.order=1,2"];
+    let output = done(&mut sweep(&folder, &settings));
+    let arms: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    // A hundredth of the rate learns less.
+    let names: Vec<_> = arms.iter().map(|arm| arm["settings"].as_str().unwrap()).collect();
+    assert_eq!(names, ["schedule.learning_rate=0.001", "schedule.learning_rate=0.00001"]);
+    for arm in &arms {
+        let losses: Vec<_> =
+            arm["nets"].as_array().unwrap().iter().map(|net| net["validation_loss"].as_f64()).collect();
+        let mean = losses.iter().flatten().sum::<f64>() / 2.0;
+        assert!(losses.len() == 2 && losses[0] != losses[1], "{losses:?}");
+        assert!((arm["validation_loss"].as_f64().unwrap() - mean).abs() < 1e-12);
+    }
+    // The same command finds all of it done.
+    let net = folder.file("sweep").join("schedule.learning_rate=0.001,seeds.order=2").join("net.nnue");
+    assert!(net.exists());
+    let checkpoint = net.with_file_name("checkpoint.safetensors");
+    let before = fs::metadata(&checkpoint).unwrap().modified().unwrap();
+    assert_eq!(done(&mut sweep(&folder, &settings)).stdout, output.stdout);
+    assert_eq!(fs::metadata(&checkpoint).unwrap().modified().unwrap(), before);
+}
+
+#[test]
+fn a_wrong_value_trains_nothing() {
+    let folder = Folder::new("sweep-rejected", "batch = 500\nepochs = 1\npositions_per_epoch = 5_000\n", "");
+    let sentence = rejected(&mut sweep(&folder, &["schedule.batch=500,0"]));
+    assert!(sentence.contains("schedule.batch = 0") && sentence.contains("from 1 to 1048576"), "{sentence}");
+    assert!(!folder.file("sweep").exists());
+}
