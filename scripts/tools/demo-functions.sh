@@ -150,7 +150,7 @@ print("" if value is None else value)' "$@"
 
 # No other account could audit this machine's games: with a trusted worker gates do not wait.
 trust() {
-    local number line
+    local number line begun=$SECONDS
     for _ in $(seq 600); do
         number=$(admin worker list | python3 -c '
 import json, sys
@@ -159,7 +159,7 @@ print(*[worker["worker"] for worker in json.load(sys.stdin)
         [ -z "$number" ] || { admin worker trust "$number" >/dev/null; return; }
         is_alive "$worker" || { tail -n 3 "$data/logs/worker.log" >&2; refuse "the worker does not run"; }
         line=$(tail -n 1 "$data/logs/worker.log")
-        if is_silent; then say "the worker tests this machine${line:+: $line}"; fi
+        if is_silent; then say "the worker has tested this machine for $((SECONDS - begun)) s${line:+: $line}"; fi
         sleep 0.5
     done
     refuse "the worker did not come: see $data/logs/worker.log"

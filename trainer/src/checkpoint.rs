@@ -57,7 +57,7 @@ pub enum CheckpointError {
     Altered { path: PathBuf, found: u32, said: u32 },
 }
 
-/// The tensors of each array: values, Adam's moments, Lookahead's slow weights, means of the values.
+/// The tensors of each array: values, Adam's moments, Lookahead's slow weights, means of values.
 const KINDS: [&str; 5] = ["", ".first-moment", ".second-moment", ".slow", ".average"];
 
 impl Checkpoint {

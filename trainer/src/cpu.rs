@@ -1,8 +1,9 @@
 //! The CPU backend, in Rust alone.
 //!
-//! A batch is taken in groups of [`GROUP`] positions, which fit the cache. Forward, each block of the
-//! transformer's columns has a task; so it has backward. In between, parts of [`PART`] positions run
-//! through the layers. In the end each block is updated. Batches ordered by stack are the fastest.
+//! A batch is taken in groups of [`GROUP`] positions, which fit the cache. Forward, each block of
+//! the transformer's columns has a task; so it has backward. In between, parts of [`PART`]
+//! positions run through the layers. In the end each block is updated. Batches ordered by stack are
+//! the fastest.
 //!
 //! Every summation order is fixed by the batch. So the same batches give the same bits on every
 //! machine, with any number of threads and any instruction set.
@@ -206,7 +207,7 @@ fn set(layers: &mut Layers, shape: Shape, array: Array, values: &[f32]) {
     }
 }
 
-/// What all passes of a group share.
+/// The batch and its group, as all passes of the group share them.
 #[derive(Clone, Copy)]
 struct OfBatch<'a, S> {
     layers: &'a Layers,

@@ -283,7 +283,7 @@ impl TrainingData {
             let _ = self.duplicates.set(Arc::new(found));
         }
         let duplicates = self.duplicates.get().cloned().unwrap_or_default();
-        Reader::without(duplicates, self.sets.clone(), plan, from)
+        Reader::without(&duplicates, self.sets.clone(), plan, from)
     }
 
     fn scales(&self) -> Scales {

@@ -94,7 +94,9 @@ fn write_sets(folder: &Path) -> BTreeMap<Seen, Vec<Labelled>> {
         fs::write(folder.join(format!("{set}.json")), manifest.to_text()).unwrap();
     }
     // Positions are found before the images of others.
-    positions.values_mut().for_each(|same| same.sort_by_key(|it| it.is_image));
+    for same in positions.values_mut() {
+        same.sort_by_key(|it| it.is_image);
+    }
     positions
 }
 
@@ -120,7 +122,7 @@ fn read(folder: &Path, positions: usize, mirrored: bool) -> Vec<Batch> {
     batches
 }
 
-/// What a position of a batch is, by the games: its inputs, score and result are of one.
+/// The position of the games that has the inputs, score and result of one in a batch.
 fn labelled<'a>(positions: &'a BTreeMap<Seen, Vec<Labelled>>, batch: &Batch, place: usize) -> &'a Labelled {
     let count = usize::from(batch.counts[place]);
     let seen = batch.active[place].map(|active| {
@@ -158,12 +160,12 @@ fn labels_are_those_of_the_games() {
     }
     assert!(shards_met.as_flattened().iter().all(|met| *met > 500), "{shards_met:?}");
     assert!(results_met.iter().all(|met| *met > 500), "{results_met:?}");
-    // Whoever has more chariots is ahead by score and by result.
+    // The side with more chariots is ahead by score and by result.
     assert!(by_score > 100.0 && by_result > 100.0, "{by_score} {by_result}");
 }
 
-/// Positions with both kings on the e file have a mirror image with other inputs: half of their
-/// draws are of it, and of the held-out positions none.
+/// Positions with both kings on the e file have a mirror image with other inputs. Half of their
+/// draws are of it; held-out positions are not mirrored.
 #[test]
 fn half_of_the_draws_are_mirrored() {
     let folder = tempfile::tempdir().unwrap();

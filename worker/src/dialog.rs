@@ -33,7 +33,7 @@ pub trait Server {
     ///
     /// # Errors
     ///
-    /// If the server does not accept the token; the questions are repeated.
+    /// If the server does not accept the token; it is asked for again.
     fn account(&mut self, server: &ServerAddress, token: &Token) -> Result<Me>;
 }
 
@@ -46,33 +46,39 @@ pub trait Server {
 pub fn ask(known: &File, input: &mut dyn BufRead, output: &mut dyn Write, asked: &mut dyn Server) -> Result<File> {
     let mut prompter = Prompter { input, output };
     let mut known = known.clone();
-    let (server, token) = loop {
+    let (server, token) = 'address: loop {
         let server: ServerAddress =
             prompter.ask("The server's address", known.server.as_ref().map(ToString::to_string).as_deref())?;
         if server.is_open() {
             prompter.print("Mind: anyone between you and this server can read your token, for it is not https.")?;
         }
-        known.server = Some(server.clone());
         if let Err(error) = asked.check(&server) {
             prompter.print(&sentence(format!("That does not work: {error:#}")))?;
             continue;
         }
-        let kept = known.token.clone();
-        let token: Token = match kept {
-            // It is not shown.
-            Some(token) => prompter.ask_with(
-                "Your token from the server's page (empty: the one you gave before)",
-                None,
-                |answer| if answer.is_empty() { Ok(token.clone()) } else { parse(answer) },
-            )?,
-            None => prompter.ask("Your token from the server's page", None)?,
+        known.server = Some(server.clone());
+        // What an empty answer means. A known token is not shown.
+        let mut otherwise = match known.token.clone() {
+            Some(token) => (" (empty: the one you gave before)", Some(Some(token))),
+            None => ("", None),
         };
-        match asked.account(&server, &token) {
-            Ok(me) => {
-                prompter.print(&format!("Welcome, {}: {} games so far.", me.account, me.total.games))?;
-                break (server, token);
+        loop {
+            let (hint, empty) = &otherwise;
+            let token = prompter.ask_with(&format!("Your token from the server's page{hint}"), None, |answer| {
+                match empty.as_ref().filter(|_| answer.is_empty()) {
+                    Some(empty) => Ok(empty.clone()),
+                    None => parse(answer).map(Some),
+                }
+            })?;
+            let Some(token) = token else { continue 'address };
+            match asked.account(&server, &token) {
+                Ok(me) => {
+                    prompter.print(&format!("Welcome, {}: {} games so far.", me.account, me.total.games))?;
+                    break 'address (server, token);
+                }
+                Err(error) => prompter.print(&sentence(format!("That does not work: {error:#}")))?,
             }
-            Err(error) => prompter.print(&sentence(format!("That does not work: {error:#}")))?,
+            otherwise = (" (empty: another address)", Some(None));
         }
     };
     let all = settings::all_cores();

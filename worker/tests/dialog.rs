@@ -45,7 +45,7 @@ fn talk(known: &File, answers: &str) -> (Result<File>, String, Vec<String>) {
 
 #[test]
 fn a_token_is_tried_at_once_and_asked_for_again() {
-    let answers = "https://games.example.org\nbad\n\ngood\n1\n700\n22-7\nyes\n";
+    let answers = "https://games.example.org\nbad\ngood\n1\n700\n22-7\nyes\n";
     let (file, shown, asked) = talk(&File::default(), answers);
     let file = file.unwrap();
     assert_eq!(asked, ["https://games.example.org bad", "https://games.example.org good"]);
@@ -59,11 +59,13 @@ fn a_token_is_tried_at_once_and_asked_for_again() {
 
 #[test]
 fn an_invalid_input_is_explained_and_asked_for_again() {
-    let answers = "nowhere at all\nchuhe_token\nhttp://games.example.org\nno token\ngood\nmany\n0\n1000000\n1\n2\n64\n25-1\nalways\n\
+    let answers = "nowhere at all\nchuhe_token\nhttps://no.example\nhttp://games.example.org\nno token\ngood\nmany\n0\n1000000\n1\n2\n64\n25-1\nalways\n\
          perhaps\nno\n";
     let (file, shown, asked) = talk(&File::default(), answers);
     let file = file.unwrap();
     assert_eq!(asked.len(), 1);
+    // A token is no host to look up.
+    assert!(shown.contains("This is a token; ") && !shown.contains("chuhe_token"), "{shown}");
     let tried = shown.find("That does not work: there is no host.").unwrap();
     assert!(tried < shown.find("Your token").unwrap(), "the address is tried before the token is asked for: {shown}");
     let cores = std::thread::available_parallelism().unwrap();
@@ -94,8 +96,11 @@ fn empty_lines_keep_the_known_values() {
     assert_eq!(file.hours.unwrap().to_string(), "01:00-02:00");
     // A rejected token is asked for again.
     let known = File { token: Some("old".parse().unwrap()), ..known };
-    let (file, _, asked) = talk(&known, &format!("\n\n\ngood\n{}", "\n".repeat(4)));
+    let (file, _, asked) = talk(&known, &format!("\n\ngood\n{}", "\n".repeat(4)));
     assert_eq!(asked, ["https://games.example.org old", "https://games.example.org good"]);
+    // Without another token the address is asked for again.
+    let (again, ..) = talk(&known, &format!("\n\n\nhttp://games.example.org\ngood\n{}", "\n".repeat(4)));
+    assert_eq!(again.unwrap().server.unwrap().to_string(), "http://games.example.org");
     assert_eq!(file.unwrap().token.unwrap().reveal(), "good");
 }
 
@@ -123,7 +128,7 @@ fn the_configured_settings_are_used() {
     let coordinator = Coordinator::new(header(200), 0, 1);
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("worker.toml");
-    let answers = format!("{}\nwrong\n\nsecret\n2\n300\nalways\nno\n", coordinator.url());
+    let answers = format!("{}\nwrong\nsecret\n2\n300\nalways\nno\n", coordinator.url());
     let output = run(&["configure"], &config, &[], &answers);
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{shown}");

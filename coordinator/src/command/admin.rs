@@ -141,7 +141,9 @@ fn missing_file(campaign: &Path, error: StoreError) -> anyhow::Error {
     };
     let StoreError::Rejected(refusal) = error else { return error.into() };
     let file = campaign.display();
-    anyhow::anyhow!("{file}: {refusal}: `chuhe-coordinator admin {command}` adds it, and {file} may name the file")
+    anyhow::anyhow!(
+        "{file}: {refusal}: `chuhe-coordinator admin {command}` adds it; a comment in {file} may name its file"
+    )
 }
 
 async fn send_command(store: &Database, clock: &Clock, name: String, command: CampaignCommand) -> Result<Value> {

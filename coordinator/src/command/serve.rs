@@ -1,12 +1,13 @@
 //! `chuhe-coordinator serve` and `validate`.
 
 use std::{
+    io,
     net::SocketAddr,
     sync::{Arc, RwLock},
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use coordinator_core::{
     clock::Clock, driver, file_lock::FileLock, rules::granting, service::Service, settings::Settings, store::Database,
     validator::Validator, webhooks,
@@ -98,11 +99,18 @@ fn host_and_port(text: &str) -> Result<(String, u16), String> {
 
 /// Listens at the first usable address of a host; those of IPv4 come first.
 async fn listen((host, port): &(String, u16)) -> Result<TcpListener> {
-    let found = lookup_host((host.as_str(), *port)).await.with_context(|| format!("there is no host `{host}`"))?;
+    let found = lookup_host((host.as_str(), *port)).await;
+    // The system's words say no more.
+    let found = found.map_err(|_| anyhow!("there is no host `{host}`; is it spelled right?"))?;
     let mut addresses: Vec<SocketAddr> = found.collect();
     addresses.sort_by_key(SocketAddr::is_ipv6);
     let shown = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
-    TcpListener::bind(addresses.as_slice()).await.with_context(|| format!("{shown} cannot be listened at"))
+    TcpListener::bind(addresses.as_slice()).await.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => anyhow!("{shown} is taken: another program listens there"),
+        io::ErrorKind::AddrNotAvailable => anyhow!("{shown} is no address of this machine"),
+        io::ErrorKind::PermissionDenied => anyhow!("{shown} is for root alone: take a port from 1024 on"),
+        _ => anyhow!("{shown} cannot be listened at: {error}"),
+    })
 }
 
 /// Makes this process the only one that serves with a database file. On a server any number may.

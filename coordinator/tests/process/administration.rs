@@ -77,8 +77,12 @@ fn an_address_that_cannot_be_listened_at_is_named() {
     for (value, says) in [
         ("7272", option("7272") + expected),
         ("localhost:x", option("localhost:x") + "the port `x` is no number from 0 to 65535; " + expected),
-        ("no-such-host.invalid:7272", "chuhe-coordinator: there is no host `no-such-host.invalid`".to_owned()),
-        (&taken.to_string(), format!("chuhe-coordinator: {taken} cannot be listened at: ")),
+        (
+            "no-such-host.invalid:7272",
+            "chuhe-coordinator: there is no host `no-such-host.invalid`; is it spelled right?\n".to_owned(),
+        ),
+        ("192.0.2.1:7272", "chuhe-coordinator: 192.0.2.1:7272 is no address of this machine\n".to_owned()),
+        (&taken.to_string(), format!("chuhe-coordinator: {taken} is taken: another program listens there\n")),
     ] {
         // The log is beside it.
         let mut serve = coordinator(folder.path());
@@ -164,8 +168,8 @@ fn a_missing_net_is_named_with_the_command_that_adds_it() {
         (
             2,
             format!(
-                "chuhe-coordinator: {file}: there is no net {net}: `chuhe-coordinator admin net add FILE` adds it, and \
-                 {file} may name the file"
+                "chuhe-coordinator: {file}: there is no net {net}: `chuhe-coordinator admin net add FILE` adds it; a \
+                 comment in {file} may name its file"
             )
         )
     );

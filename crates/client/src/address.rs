@@ -10,8 +10,14 @@ pub struct ServerAddress(Url);
 
 /// The error for a text that is not a server's address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no address of a server, which looks like https://games.example.org")]
-pub struct ParseAddressError(String);
+pub enum ParseAddressError {
+    /// It is something else.
+    #[error("`{0}` is no address of a server, which looks like https://games.example.org")]
+    NoAddress(String),
+    /// It is a token. It is not repeated, nor looked up as a host.
+    #[error("this is a token; the address of a server looks like https://games.example.org")]
+    Token,
+}
 
 impl ServerAddress {
     /// Returns the URL of a path on the server.
@@ -41,7 +47,10 @@ impl FromStr for ServerAddress {
 
     /// Parses an address. The default scheme is `https`, or `http` on this machine.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bad = || ParseAddressError(text.to_owned());
+        let bad = || ParseAddressError::NoAddress(text.to_owned());
+        if text.starts_with("chuhe_") {
+            return Err(ParseAddressError::Token);
+        }
         let guessed = !text.contains("://");
         let whole = if guessed { format!("https://{text}") } else { text.to_owned() };
         let mut url: Url = whole.parse().map_err(|_| bad())?;
@@ -88,5 +97,6 @@ mod tests {
         for bad in ["", "ftp://a.example", "https://", "https://u:p@a.example", "https://a.example/?x", "a b"] {
             assert!(bad.parse::<ServerAddress>().is_err(), "{bad}");
         }
+        assert_eq!("chuhe_abc-1".parse::<ServerAddress>(), Err(ParseAddressError::Token));
     }
 }

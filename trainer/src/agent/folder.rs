@@ -94,7 +94,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Updates the time of last use. That of modification stays, by which a shard's digest is known.
+    /// Updates the time of last use. That of modification stays: a shard's digest is known by it.
     pub(super) fn touch(&self, shards: &[Entry], since_1970: Duration) {
         for entry in shards {
             let path = self.shards().join(format!("{}.chuhe", entry.sha256));

@@ -151,16 +151,15 @@ impl Arguments {
         play.args(["match", "--a", &format!("net:{}", net.display()), "--b", against]);
         play.args(["--pairs", &pairs, "--nodes", &nodes, "--seed", "5", "--json"]);
         let done = run.join(format!("match-{pairs}-{nodes}.json"));
-        let text = match fs::read(&done) {
-            Ok(text) => text,
-            Err(_) => {
-                let output = play.stderr(Stdio::inherit()).output().context("chuhe cannot be run")?;
-                if !output.status.success() {
-                    bail!("{}: its match failed", run.display());
-                }
-                AtomicFile::replace(&done, &output.stdout).with_context(|| done.display().to_string())?;
-                output.stdout
+        let text = if let Ok(text) = fs::read(&done) {
+            text
+        } else {
+            let output = play.stderr(Stdio::inherit()).output().context("chuhe cannot be run")?;
+            if !output.status.success() {
+                bail!("{}: its match failed", run.display());
             }
+            AtomicFile::replace(&done, &output.stdout).with_context(|| done.display().to_string())?;
+            output.stdout
         };
         let result: Value = serde_json::from_slice(&text).with_context(|| done.display().to_string())?;
         let figure = |key: &str| result[key].as_f64().with_context(|| format!("{}: no {key}", done.display()));

@@ -438,7 +438,7 @@ impl Layers {
         }
     }
 
-    /// The side, the blocks of both numbers, and the first lane of a vector of pairs: the pairs of
+    /// The side, the blocks of both numbers, and the first lane of a vector of pairs. The pairs of
     /// the side to move come first, then the other's.
     #[inline(always)]
     const fn of_pairs(&self, vector: usize) -> (usize, [usize; 2], usize) {

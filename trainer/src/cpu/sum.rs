@@ -116,7 +116,7 @@ impl Sum for i16 {
 
     #[inline(always)]
     fn pair_slopes(low: Self, high: Self, down: f32) -> [f32; 2] {
-        let down = down * (1.0 / TRANSFORMER_ONE as f32);
+        let down = down * (1.0 / f32::from(TRANSFORMER_ONE));
         let inside = |sum: Self| sum > 0 && sum < TRANSFORMER_ONE;
         let slope = |other: Self, is_inside: bool| {
             let other = if is_inside { other.clamp(0, TRANSFORMER_ONE) } else { 0 };

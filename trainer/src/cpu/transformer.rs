@@ -1,8 +1,8 @@
 //! The feature transformer: a sparse input layer with about thirty active inputs of thousands.
 //!
 //! The table is split into blocks of [`LANES`] columns, which fit a core's own cache for a few
-//! thousand inputs. A block's rows are summed, and its gradients are added, position by position. So
-//! no sum depends on the number of threads.
+//! thousand inputs. A block's rows are summed, and its gradients are added, position by position.
+//! So no sum depends on the number of threads.
 
 use nnue::architecture::TRANSFORMER_ONE;
 

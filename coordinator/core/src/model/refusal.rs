@@ -73,7 +73,7 @@ refusals! {
     CampaignChanged PreconditionFailed "the campaign has changed meanwhile: look again",
     CampaignInStep { state: CampaignState, step: CampaignStep } Conflict
         "the campaign is {state} and {step}: it cannot do that now",
-    CampaignOver { state: CampaignState } Conflict "the campaign is {state}",
+    CampaignOver { state: CampaignState } Conflict "the campaign is {state} for good: create another",
     CampaignTaken { name: String } Conflict "there is a campaign {name} already",
     ChampionChanged PreconditionFailed "the campaign has another champion meanwhile: look again",
     CoordinatorFailed Internal "the coordinator failed: its log says why",

@@ -49,6 +49,9 @@ impl Campaign {
     /// Accepts a command: checks it, and changes the state. The caller carries out the step of
     /// `Train`, `Reject` and `Promote`.
     pub fn accept(&mut self, command: Command) -> Result<(), Refusal> {
+        if self.is_over() {
+            return Err(Refusal::CampaignOver { state: self.state });
+        }
         let refusal = Refusal::CampaignInStep { state: self.state, step: self.phase };
         let state = match (command, self.state) {
             (Command::Pause, State::Running) | (Command::Train | Command::Reject | Command::Promote, State::Paused) => {
@@ -338,7 +341,9 @@ mod tests {
                 let accepted = campaign.accept(command);
                 assert_eq!(accepted.is_ok(), allowed.contains(&command), "{command} of {state}, {phase}");
                 if accepted.is_err() {
-                    assert_eq!(accepted, Err(Refusal::CampaignInStep { state, step: phase }));
+                    let is_over = matches!(state, State::Stopped | State::Complete);
+                    let in_step = Refusal::CampaignInStep { state, step: phase };
+                    assert_eq!(accepted, Err(if is_over { Refusal::CampaignOver { state } } else { in_step }));
                     assert_eq!((campaign.state, campaign.phase, campaign.candidates), (state, phase, 2));
                 }
             }

@@ -295,10 +295,11 @@ impl Page {
         format::percent(*part, *whole)
     }
 
-    /// The share of a label among `whole` games.
+    /// The share of a label among all. Audits and repeated games have labels too.
     #[must_use]
-    pub(crate) fn part(&self, labels: &BTreeMap<String, i64>, label: &str, whole: &i64) -> String {
-        labels.get(label).map_or_else(|| "–".to_owned(), |games| format::percent(*games, *whole))
+    pub(crate) fn part(&self, labels: &BTreeMap<String, i64>, label: &str) -> String {
+        let whole = labels.values().sum();
+        labels.get(label).map_or_else(|| "–".to_owned(), |games| format::percent(*games, whole))
     }
 
     /// The time since then, in words.

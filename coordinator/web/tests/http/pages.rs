@@ -456,6 +456,19 @@ async fn a_stuck_campaign_names_its_remedy() {
     assert!(page.contains("chuhe-coordinator admin <span>campaign resume quick</span>"), "{page}");
 }
 
+/// Audits and repeated games have labels too, so the shares are of all labels.
+#[tokio::test]
+async fn the_shares_of_labels_sum_to_one() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let label = |label: &str, games: u32| {
+        format!("INSERT INTO labels (job, kind, label, games) SELECT id, 'outcome', '{label}', {games} FROM jobs;")
+    };
+    bench.execute(label("draws", 30) + &label("red_wins", 90)).await;
+    let page = Visitor::new(&bench).get("/en/campaigns/quick").await.text;
+    assert!(page.contains(">25.0\u{202f}%<") && page.contains(">75.0\u{202f}%<"), "{page}");
+}
+
 #[tokio::test]
 async fn a_net_shows_games_that_fell() {
     let bench = Bench::start().await;

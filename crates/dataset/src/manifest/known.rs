@@ -18,7 +18,7 @@ use crate::{AtomicFile, Digest};
 /// and its name. A file is hashed again if its length or its time differs.
 pub const KNOWN_DIGESTS: &str = ".known-digests";
 
-/// What a line says of a file.
+/// A file's length and time of modification, as a line has them.
 type Stamp = (u64, u128);
 
 /// The known digests of a folder.

@@ -106,7 +106,7 @@ impl Reader {
         } else {
             Duplicates::default()
         };
-        Self::without(Arc::new(duplicates), sets, plan, place)
+        Self::without(&Arc::new(duplicates), sets, plan, place)
     }
 
     /// As [`new`](Self::new), with duplicates that were found before.
@@ -115,7 +115,7 @@ impl Reader {
     ///
     /// If there is nothing to read, or a shard of games under a clock.
     pub fn without<S>(
-        duplicates: Arc<Duplicates>,
+        duplicates: &Arc<Duplicates>,
         sets: Vec<WeightedSet<S>>,
         plan: &Plan,
         place: ReaderPosition,
@@ -140,7 +140,7 @@ impl Reader {
         let receiver = Arc::new(Mutex::new(receiver));
         let (sender, pools) = mpsc::channel();
         let threads = (0..plan.threads.max(1)).map(|_| {
-            let (sets, cache, duplicates) = (Arc::clone(&sets), Arc::clone(&cache), Arc::clone(&duplicates));
+            let (sets, cache, duplicates) = (Arc::clone(&sets), Arc::clone(&cache), Arc::clone(duplicates));
             let (receiver, sender) = (Arc::clone(&receiver), sender.clone());
             let plan = *plan;
             thread::spawn(move || work(&sets, &plan, &duplicates, &cache, &receiver, &sender))

@@ -182,7 +182,7 @@ pub fn refusal(language: Language, refusal: &Refusal) -> String {
         Refusal::CampaignInStep { state, step } => {
             format!("任务{}，处于“{}”：现在不能这样做", label(state), label(step))
         }
-        Refusal::CampaignOver { state } => format!("任务{}", label(state)),
+        Refusal::CampaignOver { state } => format!("任务{}，不能再启动：请新建任务", label(state)),
         Refusal::CampaignTaken { name } => format!("任务 {name} 已存在"),
         Refusal::ChampionChanged => "任务的冠军已更换，请重新查看".to_owned(),
         Refusal::CoordinatorFailed => "协调器出错，原因见其日志".to_owned(),
