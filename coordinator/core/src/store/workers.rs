@@ -120,8 +120,8 @@ impl Workers<'_> {
 
     /// Sets whether a worker is trusted, from its next upload on and with its last token alone.
     pub async fn trust(&mut self, worker: WorkerId, is_trusted: bool) -> Result<(), StoreError> {
-        let query = "UPDATE workers SET trusted = $2, trusted_after = (SELECT COALESCE(MAX(id), 0) FROM shards)
-                     WHERE id = $1";
+        let query = "UPDATE workers SET trusted = $2, trusted_after = CASE WHEN trusted = 1 THEN trusted_after
+                     ELSE (SELECT COALESCE(MAX(id), 0) FROM shards) END WHERE id = $1";
         let query = sqlx::query(query).bind(worker).bind(i64::from(is_trusted));
         one(worker, query.execute(self.0.raw()).await?.rows_affected())
     }
