@@ -32,7 +32,8 @@ const UPLOADS: u64 = 41;
 const GAMES: &str = "name = \"plain\"\n\
     [selfplay.settings]\nhash_mebibytes = 1\nhard_nodes = 100\nply_cap = 60\n\
     [selfplay.openings]\nplies = 8\n\
-    [generation]\npositions = 100_000_000\n";
+    [generation]\npositions = 100_000_000\n\
+    [recipe.schedule]\nepochs = 1\npositions_per_epoch = 65_536\nwarm_up_steps = 1\n";
 
 /// A client that plays as it likes, with the nets and the book of its games.
 struct Forger {
