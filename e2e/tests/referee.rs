@@ -204,8 +204,9 @@ fn a_dispute_over_a_match_of_nets_from_a_book_is_settled_too() {
     let add = |what: &str, file: &str| coordinator.admin(&[what, "add", file]).trim_matches('"').to_owned();
     let [a, b] = [add("net", &files[0]), add("net", &files[1])];
     let hash = add("book", &book);
-    let words =
-        ["match", "--fixed", "--a", &a, "--b", &b, "--book", &hash, "--nodes", "100", "--pairs", "50000", "--seed", "3"];
+    let words = [
+        "match", "--fixed", "--a", &a, "--b", &b, "--book", &hash, "--nodes", "100", "--pairs", "50000", "--seed", "3",
+    ];
     let _ = coordinator.admin(&words);
     let nets = files.iter().map(|file| Arc::new(Net::from_file(file).unwrap())).collect();
     let forger = Forger::new(&coordinator, nets, Some(Book::from_file(&book, RuleSet::default()).unwrap()));

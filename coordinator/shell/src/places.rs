@@ -22,6 +22,10 @@ pub struct Places {
 
 impl Places {
     /// Opens a database that exists: a wrong folder must not look like an empty one.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it or the objects cannot be opened.
     pub async fn open_existing(&self, clock: &Clock) -> Result<(Database, Objects)> {
         let address = self.database();
         let file = address.strip_prefix("sqlite:").map(|file| file.strip_prefix("//").unwrap_or(file));
@@ -42,6 +46,10 @@ impl Places {
     }
 
     /// Opens the database, or creates it.
+    ///
+    /// # Errors
+    ///
+    /// If database or objects cannot be opened.
     pub async fn open(&self, clock: &Clock) -> Result<(Database, Objects)> {
         if self.database.is_none() || self.objects.is_none() {
             folder::create_private(&self.data).with_context(|| format!("{}", self.data.display()))?;

@@ -46,6 +46,8 @@ pub(crate) enum Leased {
     Delivered,
     /// It lets them lapse.
     Held,
+    /// It lets them lapse, and then uploads other games than those that others played meanwhile.
+    Late,
     /// It uploads what does not replay.
     Rubbish,
 }
@@ -71,8 +73,6 @@ pub(crate) struct Strategy {
     pub(crate) drops_audits: bool,
     /// Whether a half of its accounts ask for audits alone, without pause.
     pub(crate) polls: bool,
-    /// Whether it uploads other games than those that were played after its lease lapsed.
-    pub(crate) is_late: bool,
     /// Whether a new account follows each that is quarantined.
     pub(crate) returns: bool,
 }
@@ -315,7 +315,7 @@ impl World {
         if lapsed > 0 {
             self.accounts[index].held.retain(|held| held.1.0 > now.0);
             self.accounts[index].standing.charge(now, Fault::Lapsed, lapsed * NODES_PER_GAME);
-            if strategy.is_late {
+            if strategy.leased == Leased::Late {
                 self.upload_late(index);
             }
         }
@@ -345,7 +345,7 @@ impl World {
             if games == 0 {
                 return;
             }
-            if strategy.leased == Leased::Held {
+            if matches!(strategy.leased, Leased::Held | Leased::Late) {
                 self.outcome.leases += 1;
                 self.accounts[index].held.push((games, now.after(15 * 60 * SECOND)));
                 continue;

@@ -29,7 +29,7 @@ fn strategies() -> Vec<Strategy> {
         Strategy { polls: true, ..of("polls for audits of its partners", 250) },
         Strategy { leases: 20, ..of(FLOOD, 250) },
         Strategy { honest_games: 5_000, gate_lies: 1_000, returns: true, ..of("rejects good nets", 0) },
-        Strategy { leased: Leased::Held, is_late: true, returns: true, ..of("late different uploads", 0) },
+        Strategy { leased: Leased::Late, returns: true, ..of("late different uploads", 0) },
         Strategy { returns: true, ..of("new accounts, 5 %", 50) },
         Strategy { returns: true, leases: 20, ..of("new accounts, all, without playing", 1_000) },
         Strategy { drops_audits: true, ..of("drops audits", 0) },

@@ -103,7 +103,7 @@ async fn reversed(lab: &Lab) -> (i64, i64) {
     }
     lab.validate(NO_AUDIT).await;
     lab.drive(id).await;
-    assert_eq!(row(&lab, id).await.candidates, 1);
+    assert_eq!(row(lab, id).await.candidates, 1);
     assert_eq!(verdict(lab, gate).await.0.decision, Decision::AcceptH0);
     quarantine(lab, cheater).await;
     recheck(lab).await;
