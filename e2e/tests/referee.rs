@@ -33,7 +33,9 @@ const GAMES: &str = "name = \"plain\"\n\
     [selfplay.settings]\nhash_mebibytes = 1\nhard_nodes = 100\nply_cap = 60\n\
     [selfplay.openings]\nplies = 8\n\
     [generation]\npositions = 100_000_000\n\
-    [recipe.schedule]\nepochs = 1\npositions_per_epoch = 65_536\nwarm_up_steps = 1\n";
+    [gate]\nnodes = 100\n\
+    [recipe.architecture]\nwidth = 128\n\
+    [recipe.schedule]\nepochs = 1\npositions_per_epoch = 1_000\n";
 
 /// A client that plays as it likes, with the nets and the book of its games.
 struct Forger {

@@ -32,7 +32,7 @@ fn a_candidate_that_is_not_stronger_is_not_promoted_and_two_of_them_stop_the_cam
     let (output, why) = (String::from_utf8(watched.stdout).unwrap(), String::from_utf8(watched.stderr).unwrap());
     assert_eq!(watched.status.code(), Some(1), "{output}{why}\n{}", coordinator.log());
     assert!(
-        why.contains("the campaign `loop` waits for a person: 2 candidates of generation 0 were rejected"),
+        why.contains("the campaign `loop` waits for a person: 2 candidates of generation 0 were not promoted"),
         "{why}"
     );
     assert_eq!(output.matches(" is not stronger: ").count(), 2, "{output}");

@@ -13,7 +13,7 @@ say() {
     [ -z "$waiting" ] || echo "$*" >"$data/progress"
 }
 # On a busy machine a line takes some seconds to make, and 15 may not pass without one.
-is_silent() { [ $((SECONDS - said)) -ge 9 ]; }
+is_silent() { [ $((SECONDS - said)) -ge 8 ]; }
 # A sleep that a signal interrupts.
 pause() {
     sleep "$1" &
@@ -97,6 +97,9 @@ counted() { # LOG: `131 of 267`, or what is being fetched
         *) echo "crates are being fetched" ;;
     esac
 }
+steps_in() { # LOG: how many steps apt and rustup have made
+    cat "$1" 2>/dev/null | grep -acE '^(Unpacking |Setting up |info: (downloading|installing) component)' || true
+}
 last_lines() { # LOG: its end, without the bars
     tr '\r' '\n' <"$1" | grep -av 'Building \[' | tail -n 20 >&2
 }
@@ -173,6 +176,13 @@ parts += ["%(finished)d of %(games)d of a lease" % job for job in state["jobs"][
 print(", ".join(parts))' 2>/dev/null) || line="the worker starts"
     [ -z "$building" ] || line+="; building the trainer: $(counted "$data/logs/build-trainer.log")"
     say "$line"
+}
+
+# Takes the low priority from the trainer's build when only it is waited for. That needs root.
+hurry_build() {
+    is_alive "$building" || return 0
+    { echo 0 >"/proc/$building/autogroup"; } 2>/dev/null || true
+    renice -n 0 -g "$building" >/dev/null 2>&1 || true
 }
 
 # Names the page of the gate's match, which the coordinator shows live by itself.

@@ -17,9 +17,18 @@ impl Speed {
         self.0.push_back((positions, nodes, took));
     }
 
+    fn seconds(&self) -> f64 {
+        self.0.iter().map(|game| game.2.as_secs_f64()).sum()
+    }
+
+    /// Returns the thread time of a game, in seconds; none before the first game.
+    pub(crate) fn per_game(&self) -> Option<f64> {
+        (!self.0.is_empty()).then(|| self.seconds() / self.0.len() as f64)
+    }
+
     /// Returns positions and nodes per second of one thread; none before the first game.
     pub(crate) fn per_thread(&self) -> Option<(f64, f64)> {
-        let seconds: f64 = self.0.iter().map(|game| game.2.as_secs_f64()).sum();
+        let seconds = self.seconds();
         let sum = |of: fn(&(u64, u64, Duration)) -> u64| self.0.iter().map(of).sum::<u64>() as f64 / seconds;
         (seconds > 0.0).then(|| (sum(|game| game.0), sum(|game| game.1)))
     }

@@ -34,7 +34,8 @@ impl Folder {
     /// If it cannot be written, or another worker holds the lock.
     pub fn lock(root: &Path) -> Result<Self> {
         let named = || root.display().to_string();
-        make_private(root).with_context(named)?;
+        let unusable = || format!("the state folder {} cannot be used (`--state DIR` names another)", root.display());
+        make_private(root).with_context(unusable)?;
         for name in ["spool", "refused", "nets", "books"] {
             fs::create_dir_all(root.join(name)).with_context(|| root.join(name).display().to_string())?;
         }

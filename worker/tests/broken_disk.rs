@@ -184,6 +184,9 @@ fn an_unreadable_lease_blocks_no_other() {
     let folder = state.path().join("folder");
     std::os::unix::fs::symlink(state.path(), &folder).unwrap();
     fs::rename(&folder, &first).unwrap();
+    // A request that was read from the file before is rejected too.
+    let refused = coordinator.state().refused;
+    wait_until(|| coordinator.state().refused > refused);
     coordinator.state().refuse = None;
     coordinator.wait_for(8);
     let path = first.to_str().unwrap();

@@ -73,7 +73,7 @@ pub use nets::{Nets, TrainingSet};
 pub use object_names::ObjectNames;
 pub use operation::{Operation, Tx};
 pub use report_pool::MAX_REPORTS;
-pub use retention::{Expirable, Retention};
+pub use retention::{Current, Expirable, Retention};
 pub use reviews::Reviews;
 pub use rulings::Rulings;
 pub use schema::{RECOUNT, VERSION as SCHEMA};

@@ -11,7 +11,7 @@ use anyhow::Result;
 use coordinator_core::{
     clock::{Clock, SECOND, Time},
     gate::Verdict,
-    model::CampaignKey,
+    model::{CampaignKey, CampaignState, CampaignStep},
     query, reports,
     store::Database,
 };
@@ -46,11 +46,13 @@ pub(super) async fn run(store: &Database, clock: &Clock, arguments: &Arguments) 
             return Ok(ExitCode::SUCCESS);
         }
         let reason = report["reason"].as_str().unwrap_or("no reason is given");
-        match report["state"].as_str() {
-            Some("complete") if arguments.until_promotions.is_none() => return Ok(ExitCode::SUCCESS),
-            Some("stuck") => return Ok(stopped_short(&arguments.name, "waits for a person", reason)),
-            Some("stopped" | "complete") => return Ok(stopped_short(&arguments.name, "has ended", reason)),
-            _ => tokio::time::sleep(POLL_INTERVAL).await,
+        match serde_json::from_value::<CampaignState>(report["state"].clone())? {
+            CampaignState::Complete if arguments.until_promotions.is_none() => return Ok(ExitCode::SUCCESS),
+            CampaignState::Stuck => return Ok(stopped_short(&arguments.name, "waits for a person", reason)),
+            CampaignState::Stopped | CampaignState::Complete => {
+                return Ok(stopped_short(&arguments.name, "has ended", reason));
+            }
+            CampaignState::Running | CampaignState::Paused => tokio::time::sleep(POLL_INTERVAL).await,
         }
     }
 }
@@ -110,12 +112,14 @@ fn line_of(report: &Value) -> String {
         let _ = write!(line, "{games} games that count, {positions} of {wanted} positions");
         playing(line, &report["selfplay"]["playing"]);
     };
-    match report["phase"].as_str() {
-        Some("training") => training(&mut line, report),
-        Some("gating") => gate(&mut line, report),
-        _ => selfplay(&mut line),
+    match serde_json::from_value(report["phase"].clone()) {
+        Ok(CampaignStep::Training) => training(&mut line, report),
+        Ok(CampaignStep::Gating) => gate(&mut line, report),
+        Ok(CampaignStep::Collecting) | Err(_) => selfplay(&mut line),
     }
-    if let Some(state @ ("paused" | "stuck" | "stopped" | "complete")) = report["state"].as_str() {
+    if let Ok(state) = serde_json::from_value::<CampaignState>(report["state"].clone())
+        && state != CampaignState::Running
+    {
         let _ = write!(line, " ({state})");
     }
     line
@@ -175,7 +179,7 @@ fn decision(decided: &Value) -> Option<String> {
     let result = match verdict.decision {
         Decision::AcceptH1 => "is stronger",
         Decision::AcceptH0 => "is not stronger",
-        Decision::Continue => "proved nothing",
+        Decision::Continue => "is undecided",
     };
     let elo: EloEstimate = serde_json::from_value(decided["elo"].clone()).ok()?;
     Some(format!(
@@ -241,6 +245,9 @@ mod tests {
         let line = "loop-1-1 is not stronger: 0 Elo [-37, 37] in 100 pairs (from two losses to two wins 10, 20, 40, 20, 10), \
                     log-likelihood ratio -2.96 between -2.94 and 2.94";
         assert_eq!(decision(&decided).as_deref(), Some(line));
+        let open = Verdict { llr: 0.5, decision: Decision::Continue, ..verdict };
+        let decided = json!({ "job": 4, "net_name": "loop-1-2", "verdict": open, "elo": elo });
+        assert!(decision(&decided).unwrap().starts_with("loop-1-2 is undecided: 0 Elo "), "a gate without a verdict");
         assert_eq!(decision(&Value::Null), None);
     }
 

@@ -18,7 +18,7 @@ use protocol::api::{
 use reqwest::Client;
 
 use crate::{
-    program::{Place, admin, migrate, play},
+    program::{self, Place, admin, migrate, play},
     started::{self, machine},
 };
 
@@ -119,9 +119,9 @@ async fn with_uploads(folder: &std::path::Path, leases: usize) -> Place {
 
 const WAITING: &str = "SELECT COUNT(*) FROM shards WHERE state = 'received'";
 
-/// Claims are long, and a killed validator's must not be waited for.
+/// Claims are long, and those of a killed process must not be waited for.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_restarted_validator_takes_up_the_claims_of_the_killed_one() {
+async fn a_restarted_coordinator_takes_up_the_claims_of_the_killed_one() {
     let folder = tempfile::tempdir().unwrap();
     let place = with_uploads(folder.path(), 2).await;
     let store = Database::open(&place.database, None).await.unwrap();
@@ -140,8 +140,8 @@ async fn a_restarted_validator_takes_up_the_claims_of_the_killed_one() {
     beside.kill().unwrap();
     beside.wait().unwrap();
     drop(holder);
-    // Alone it takes them up.
-    let mut alone = validating(&place);
+    // The only coordinator takes them up when it is started again.
+    let (mut alone, _) = program::start(&[], &place);
     while one(&store, WAITING).await > 0 {
         tokio::time::sleep(Duration::from_millis(50)).await;
         assert!(alone.try_wait().unwrap().is_none(), "it has ended by itself");

@@ -24,6 +24,7 @@ pub mod words;
 
 mod admin;
 mod assets;
+mod badge;
 mod campaigns;
 mod charts;
 mod data;

@@ -66,6 +66,23 @@ fn a_network_error_names_its_remedy() {
     answering.join().unwrap().unwrap();
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupted_fetch_says_how_it_continues() {
+    let folder = new_folder("data-fetch-interrupted");
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = format!("http://{}", silent.local_addr().unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe"));
+    command.args(["data", "fetch", &"0".repeat(64), "--server", &server, "--out", "here"]).current_dir(&folder);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let _connection = silent.accept().unwrap();
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let expected = "\nchuhe: interrupted: what was fetched stays in here; the same command continues\n";
+    assert_eq!((output.status.code(), said.as_str()), (Some(130), expected));
+}
+
 #[test]
 fn a_truncated_file_is_rejected_and_recovered() {
     let folder = new_folder("data-recover");

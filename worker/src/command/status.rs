@@ -65,10 +65,14 @@ impl Arguments {
 
 /// Formats an access error with a hint.
 fn cannot(root: &Path, error: &io::Error) -> anyhow::Error {
-    let is_others = error.kind() == io::ErrorKind::PermissionDenied;
     let root = root.display();
-    let hint = if is_others { format!("; `sudo chuhe-worker status --state {root}` may look") } else { String::new() };
-    anyhow!("{root}: {error}{hint}")
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            anyhow!("{root}: {error}; `sudo chuhe-worker status --state {root}` may look")
+        }
+        io::ErrorKind::NotFound => anyhow!("no worker has run with {root}: there is no such folder"),
+        _ => anyhow!("{root}: {error}"),
+    }
 }
 
 fn print(snapshot: &Snapshot, out: &mut impl Write) -> Result<()> {

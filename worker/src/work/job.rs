@@ -127,6 +127,7 @@ pub(super) mod tests {
     use xiangqi::rules::RuleSet;
 
     use super::*;
+    use crate::work::{mode::PauseReason, state::WorkState};
 
     /// A lease of the games 10 to 19, with the given ones finished.
     pub(in crate::work) fn job(is_match: bool, finished: &[u64]) -> Job {
@@ -167,6 +168,27 @@ pub(super) mod tests {
         let mut selfplay_job = job(false, &[10, 13]);
         selfplay_job.close();
         assert!(selfplay_job.is_done());
+    }
+
+    #[test]
+    fn more_games_are_requested_before_the_last_ones_begin() {
+        let mut state = WorkState::default();
+        (state.jobs, state.thread_slots) = (vec![job(false, &[])], Some(2));
+        assert!(!state.needs_more_games());
+        state.jobs[0].open.retain(|number| *number < 15);
+        assert!(state.needs_more_games(), "half of the lease is left");
+        // A lease of 10 games that two threads play in 20 s.
+        state.jobs = vec![job(false, &[])];
+        state.speed.add(80, 40_000, Duration::from_secs(4));
+        state.acquisition = Duration::from_secs(10);
+        assert!(!state.needs_more_games());
+        state.jobs[0].open.remove(&10);
+        assert!(state.needs_more_games(), "two leases take longer to acquire");
+        state.jobs.push(job(false, &[]));
+        assert!(!state.needs_more_games());
+        state.pause = Some(PauseReason::Hours);
+        state.jobs.clear();
+        assert!(!state.needs_more_games());
     }
 
     #[test]

@@ -73,6 +73,8 @@ impl Provider {
                 Ok(Some(grant)) => {
                     self.work.update(|state| state.wait_reason = None);
                     if self.accept(grant) {
+                        let took = self.work.clock().now().saturating_sub(now);
+                        self.work.update(|state| state.acquisition = took);
                         self.backoff.reset();
                         leases += 1;
                     }

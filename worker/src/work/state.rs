@@ -57,6 +57,8 @@ pub(crate) struct WorkState {
     pub(crate) speed: Speed,
     /// Number of threads whose tables fit into memory, for the last lease.
     pub(crate) thread_slots: Option<usize>,
+    /// Time that the last lease took, from its request to its first sync.
+    pub(super) acquisition: Duration,
     /// Why there are no games, as one sentence.
     pub(crate) wait_reason: Option<String>,
     /// Number of consecutive games that panicked.
@@ -77,10 +79,14 @@ impl WorkState {
         self.jobs.iter().max_by_key(|job| job.thread_slots)?.idle_reason.as_ref()
     }
 
-    /// Prefetch: returns whether at most half of the largest lease is left to start.
+    /// Prefetch: returns whether at most half of the largest lease is left to start, or less than
+    /// is played while two leases are acquired.
     pub(super) fn needs_more_games(&self) -> bool {
         let largest = self.jobs.iter().map(|job| job.lease.games as usize).max().unwrap_or(0);
-        self.pause.is_none() && self.open_games() <= largest / 2
+        let open = self.open_games();
+        let threads = self.thread_slots.unwrap_or(1).max(1) as f64;
+        let left = self.speed.per_game().map_or(f64::MAX, |seconds| seconds * open as f64 / threads);
+        self.pause.is_none() && (open <= largest / 2 || left < 2.0 * self.acquisition.as_secs_f64())
     }
 
     /// Returns whether no more games are wanted.

@@ -69,6 +69,8 @@ pub(crate) struct State {
     pub(crate) shown: Vec<(String, Live)>,
     /// Rejects requests before anything else.
     pub(crate) refuse: Option<fn(&Request) -> Option<Problem>>,
+    /// Number of requests rejected so.
+    pub(crate) refused: u64,
 }
 
 /// The state and its HTTP listener.
@@ -106,6 +108,7 @@ impl Coordinator {
             watched: false,
             shown: Vec::new(),
             refuse: None,
+            refused: 0,
         };
         let mut coordinator =
             Self { state: Arc::new(Mutex::new(state)), listener: None, address: "127.0.0.1:0".to_owned() };
@@ -209,6 +212,7 @@ fn problem(code: Code, detail: &str) -> Response {
 impl State {
     fn answer(&mut self, request: &Request) -> Response {
         if let Some(problem) = self.refuse.and_then(|refuse| refuse(request)) {
+            self.refused += 1;
             return Response::new(problem.status, PROBLEM_TYPE, serde_json::to_vec(&problem).unwrap());
         }
         let Some(path) = request.path.strip_prefix("/api/v1/") else {

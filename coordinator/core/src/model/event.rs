@@ -319,7 +319,7 @@ impl fmt::Display for Event {
             Self::Disputed { name, pairs, .. } => write!(f, "{name}: {}", Reason::GateUnproven { pairs: *pairs }),
             Self::GateReversed { name, pairs, .. } => {
                 let pairs = counted(*pairs as usize, "pair");
-                write!(f, "{name} was rejected, but is proved stronger now, in {pairs} of its gate")
+                write!(f, "{name} was not promoted, but is proved stronger now, in {pairs} of its gate")
             }
             Self::Gating { name, .. } => write!(f, "{name} plays against the champion"),
             Self::Invited { role, .. } => write!(f, "an invitation for a {role}"),
@@ -337,6 +337,10 @@ impl fmt::Display for Event {
             Self::Rating { matches, .. } => write!(f, "matches between its champions: {matches}"),
             Self::Rejected { job, first, last, detail, .. } => {
                 write!(f, "games {first} to {last} of job {job}: {detail}")
+            }
+            // A gate without a verdict has rejected nothing.
+            Self::Rejection { name, reason: Reason::Inconclusive, .. } => {
+                write!(f, "{name} is undecided after all pairs of its gate, and not promoted")
             }
             Self::Rejection { name, reason, .. } => write!(f, "{name} was rejected: {reason}"),
             Self::Rollback { name, reason, .. } => write!(f, "{name} was rolled back: {reason}"),

@@ -64,7 +64,8 @@ impl fmt::Display for Reason {
             Self::CampaignStopped => f.write_str("the campaign was stopped"),
             Self::CandidatesRejected { candidates, generation } => {
                 let were = if *candidates == 1 { "was" } else { "were" };
-                write!(f, "{} of generation {generation} {were} rejected", counted(*candidates as usize, "candidate"))
+                let candidates = counted(*candidates as usize, "candidate");
+                write!(f, "{candidates} of generation {generation} {were} not promoted")
             }
             Self::ChampionRolledBack => f.write_str("its champion was rolled back"),
             Self::GameDiffered { game, job } => {
@@ -77,7 +78,7 @@ impl fmt::Display for Reason {
             Self::GivenUp => f.write_str("a maintainer gave it up"),
             Self::InGame { game, ply: Some(ply), text } => write!(f, "game {game} ply {ply}: {text}"),
             Self::InGame { game, ply: None, text } => write!(f, "game {game}: {text}"),
-            Self::Inconclusive => f.write_str("it proved nothing in all its pairs"),
+            Self::Inconclusive => f.write_str("it is undecided after all pairs of its gate"),
             Self::NoTrainer => f.write_str("no trainer finished it"),
             Self::NotStronger => f.write_str("it is not stronger"),
             Self::Quarantined(reason) => write!(f, "your games are in quarantine: {reason}"),
@@ -174,8 +175,8 @@ mod tests {
     #[test]
     fn one_is_singular() {
         let rejected = |candidates| Reason::CandidatesRejected { candidates, generation: 2 }.to_string();
-        assert_eq!(rejected(1), "1 candidate of generation 2 was rejected");
-        assert_eq!(rejected(3), "3 candidates of generation 2 were rejected");
+        assert_eq!(rejected(1), "1 candidate of generation 2 was not promoted");
+        assert_eq!(rejected(3), "3 candidates of generation 2 were not promoted");
         let missing = |games| Reason::AuditsMissing { games }.to_string();
         assert!(missing(1).contains("1 of its games is still") && missing(2).contains("2 of its games are still"));
     }

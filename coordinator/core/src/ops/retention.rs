@@ -7,7 +7,7 @@ use protocol::campaign::Campaign;
 use crate::{
     clock::Time,
     model::{CampaignState, JobKind, ShardId},
-    store::{Expirable, Operation, StoreError, Tx},
+    store::{Current, Expirable, Operation, StoreError, Tx},
 };
 
 /// Shards looked at by one operation.
@@ -81,7 +81,7 @@ async fn expire(tx: &mut Tx<'_>, shard: ShardId, counted: ShardId) -> Result<boo
 
 /// Whether the next training of its campaign uses the shard.
 fn is_in_window(shard: &Expirable) -> Result<bool, StoreError> {
-    let Some((newest, state, text)) = &shard.campaign else { return Ok(false) };
+    let Some(Current { newest, state, text }) = &shard.campaign else { return Ok(false) };
     if shard.kind != JobKind::Selfplay || matches!(state, CampaignState::Stopped | CampaignState::Complete) {
         return Ok(false);
     }

@@ -21,7 +21,7 @@ pub const STEPS: &[(Step, &str, Step)] = &[
     (Step::Collecting, "a rejection is reversed", Step::Gating),
     (Step::Training, "it failed, and resume", Step::Collecting),
     (Step::Gating, "promoted: the next generation", Step::Collecting),
-    (Step::Gating, "rejected: more games, another candidate", Step::Collecting),
+    (Step::Gating, "not promoted: more games, another candidate", Step::Collecting),
     (Step::Training, "rolled back", Step::Collecting),
     (Step::Gating, "rolled back", Step::Collecting),
 ];

@@ -2,7 +2,7 @@
 
 use sqlx::{FromRow, Row as _, any::AnyRow};
 
-use super::{error::StoreError, operation::repository};
+use super::{convert::row, error::StoreError, operation::repository};
 use crate::{
     clock::Time,
     model::{CampaignState, JobKind, LeaseId, ObjectState, ShardId},
@@ -19,22 +19,32 @@ pub struct Expirable {
     pub kind: JobKind,
     /// The generation of its games.
     pub generation: i64,
-    /// Its campaign: the current generation, the state, the text.
-    pub campaign: Option<(i64, CampaignState, String)>,
+    /// Its campaign.
+    pub campaign: Option<Current>,
 }
+
+/// The state of a campaign that may need games.
+#[derive(Clone, Debug)]
+pub struct Current {
+    /// The current generation.
+    pub newest: i64,
+    /// Its state.
+    pub state: CampaignState,
+    /// Its text.
+    pub text: String,
+}
+
+row!(Current { newest, state, text });
 
 impl FromRow<'_, AnyRow> for Expirable {
     fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        let campaign = match row.try_get("newest")? {
-            Some(newest) => Some((newest, row.try_get("state")?, row.try_get("text")?)),
-            None => None,
-        };
+        let has_campaign = row.try_get::<Option<i64>, _>("newest")?.is_some();
         Ok(Self {
             shard: row.try_get("id")?,
             hash: row.try_get("hash")?,
             kind: row.try_get("kind")?,
             generation: row.try_get("generation")?,
-            campaign,
+            campaign: has_campaign.then(|| Current::from_row(row)).transpose()?,
         })
     }
 }

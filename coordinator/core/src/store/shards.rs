@@ -273,7 +273,7 @@ impl Shards<'_> {
         let rows: Vec<Refused> = sqlx::query_as(query).bind(worker).bind(MAX_NOTICES).fetch_all(self.0.raw()).await?;
         let notice = |Refused { hash, code, detail }: Refused| {
             let text = detail.map_or_else(|| "it was rejected".to_owned(), |detail| detail.to_string());
-            Notice { kind: "rejected".to_owned(), shard: hash.parse::<Digest>().ok(), code, text }
+            Notice { kind: ShardState::Rejected.to_string(), shard: hash.parse::<Digest>().ok(), code, text }
         };
         Ok(rows.into_iter().map(notice).collect())
     }

@@ -54,6 +54,7 @@ pub(crate) enum Leased {
 
 /// How the accounts of one owner act.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a habit that a strategy has or lacks")]
 pub(crate) struct Strategy {
     /// Its name.
     pub(crate) name: &'static str,

@@ -332,10 +332,9 @@ async fn set_account(
     Body(change): Body<Change>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(if change.role.is_some() { Role::Admin } else { Role::Maintainer })?;
-    let state = match change.state.as_deref() {
+    let state = match change.state.map(|word| word.parse()) {
         None => None,
-        Some("active") => Some(AccountState::Active),
-        Some("blocked") => Some(AccountState::Blocked),
+        Some(Ok(state @ (AccountState::Active | AccountState::Blocked))) => Some(state),
         Some(_) => return Err(ApiError::new(Code::Invalid, "`state` must be active or blocked")),
     };
     let changes = change.role.map(AccountChange::Role).into_iter().chain(state.map(AccountChange::State));

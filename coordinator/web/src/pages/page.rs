@@ -16,7 +16,9 @@ use coordinator_core::{
 use protocol::api::{problem::Code, work::Role};
 
 use super::{
-    assets, format,
+    assets,
+    badge::Badge,
+    format,
     words::{self, Language, Words},
 };
 use crate::{
@@ -221,15 +223,10 @@ impl Page {
         words::rejection(self.visitor.language, Code::from_name(code.as_deref().unwrap_or_default()), detail)
     }
 
-    /// The CSS class of a state: good, bad, or wait.
+    /// The CSS class of a state.
     #[must_use]
-    pub(crate) fn badge_class(&self, state: impl Display) -> &'static str {
-        match state.to_string().as_str() {
-            "running" | "promoted" | "validated" | "active" | "open" | "leased" | "equal" | "clean" => "good",
-            "stuck" | "rejected" | "disputed" | "quarantined" | "blocked" | "failed" | "different" => "bad",
-            "paused" | "pending" | "candidate" | "received" | "waiting" | "rolled_back" => "wait",
-            _ => "",
-        }
+    pub(crate) fn badge_class(&self, state: &impl Badge) -> &'static str {
+        state.class()
     }
 
     /// Fills a text's placeholder.

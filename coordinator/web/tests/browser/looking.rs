@@ -3,11 +3,14 @@
 
 use std::{fs, path::PathBuf};
 
+use protocol::api::{path, work::Role};
+use serde_json::json;
+
 use crate::{
     bench::{Bench, CAMPAIGN},
     doing::hosts,
     driver::{Browser, DESKTOP, Look, PHONE},
-    is_skipped,
+    is_skipped, live_match,
     paging::PASSWORD,
     rulebook, stage,
 };
@@ -200,6 +203,51 @@ async fn pages_look_right_in_chinese() {
         )
         .await;
     }
+}
+
+/// The home page of a new, empty server, and of one at work, as visitors see it.
+#[tokio::test]
+async fn home_looks_right_to_a_visitor() {
+    if is_skipped() {
+        return;
+    }
+    let (new, busy) = (Bench::start().await, Bench::start().await);
+    stage::fill(&busy).await;
+    let job = live_match::begin(&busy).await;
+    let (boss, ann) = (busy.account("boss", Role::Maintainer).await, busy.account("ann", Role::Volunteer).await);
+    let worker = busy.worker(&ann, "one").await;
+    assert!(busy.post(&format!("/api/v1/matches/{job}/live"), &boss, &json!({})).await.status().is_success());
+    // The worker gets a game of this match, and at once.
+    let first = format!(
+        "UPDATE jobs SET state = 'closed' WHERE state = 'open' AND id <> {job}; UPDATE jobs SET spread = 0 WHERE id = {job}"
+    );
+    busy.execute(first).await;
+    let lease = busy.lease(&ann, worker, "watched").await;
+    let position = live_match::live(&lease, "h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4 c6c5");
+    let position = protocol::api::work::Live { variation: "b0c2".to_owned(), ..position };
+    let shown = busy.post(&path::live(&lease.token), &ann, &position).await;
+    assert!(shown.status().is_success(), "{}", shown.text().await.unwrap());
+    let mut wrong = Vec::new();
+    for (look, device) in [(DESKTOP, "desktop"), (PHONE, "phone")] {
+        let browser = Browser::start(look).await;
+        for (bench, server) in [(&new, "new"), (&busy, "busy")] {
+            for language in ["en", "zh"] {
+                let name = format!("home-{server}-{device}-{language}");
+                browser.open(&format!("http://{}/{language}", bench.address)).await;
+                keep(&browser, &name).await;
+                let wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+                if browser.run(wide).await != 0 {
+                    wrong.push(format!("{name} is too wide"));
+                }
+                let boards = browser.run("return document.querySelectorAll('#live svg.board').length").await;
+                if boards != usize::from(server == "busy") {
+                    wrong.push(format!("{name} has {boards} live boards"));
+                }
+                wrong.extend(barriers(&browser).await.into_iter().map(|it| format!("{name}: {it}")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Responses to forms, some of which are shown only once.

@@ -227,7 +227,7 @@ fn generations(curves: &str) -> String {
             "recipe": { "text": "width = 256\nepochs = 20\n" }, "parents": [] });
         let _ = write!(
             text,
-            "INSERT INTO manifests VALUES ('{manifest}', 1, {generation}, {games}, {positions}, '{{}}', {trained});
+            "INSERT INTO manifests (hash, campaign, generation, games, positions, text, created) VALUES ('{manifest}', 1, {generation}, {games}, {positions}, '{{}}', {trained});
              INSERT INTO nets (hash, name, state, campaign, generation, parent, bytes, manifest, architecture, created, promoted)
              VALUES ('{candidate}', 'yangtze-{}', '{state}', 1, {generation}, {}, 4718592, {}, '256 × 2 → 16 → 32 → 1, 8 stacks',
              {finished}, {});

@@ -378,13 +378,15 @@ async fn home_tells_how_to_take_part() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let mut visitor = Visitor::new(&bench);
-    let run = format!("chuhe-worker run --server http://{}", bench.address);
+    let run = format!("chuhe-worker run <span>--server http://{}</span>", bench.address);
     for (language, sentence) in [("en", "Volunteers&#39; computers play xiangqi"), ("zh", "志愿者的电脑在这里自我对弈")]
     {
         let home = visitor.get(&format!("/{language}")).await.text;
         for wanted in [sentence, &run, &format!("href=\"/{language}/register\"")] {
             assert!(home.contains(wanted), "{wanted}: {home}");
         }
+        let workers = visitor.get(&format!("/{language}/workers")).await.text;
+        assert!(workers.contains(&format!("href=\"/{language}#join\"")), "{workers}");
         let form = visitor.get(&format!("/{language}/register")).await.text;
         assert!(form.contains(if language == "en" { "(optional)" } else { "(选填)" }), "{form}");
     }
@@ -436,7 +438,7 @@ async fn events_lead_to_their_subject() {
     }
     let home = Visitor::new(&bench).get("/en").await.text;
     for wanted in [
-        "<a href=\"/en/matches/7\">quick-1-1 was rejected",
+        "<a href=\"/en/matches/7\">quick-1-1 is undecided after all pairs of its gate, and not promoted</a>",
         "<a href=\"/en/nets/ab12\">quick-1-2 was trained</a>",
         "<a href=\"/en/campaigns/quick\">was stopped for good</a>",
         "for 10 min",
@@ -451,7 +453,7 @@ async fn a_stuck_campaign_names_its_remedy() {
     bench.campaign(CAMPAIGN).await;
     bench.execute("UPDATE campaigns SET state = 'stuck', reason = 'it failed'".to_owned()).await;
     let page = Visitor::new(&bench).get("/en/campaigns/quick").await.text;
-    assert!(page.contains("chuhe-coordinator admin campaign resume quick"), "{page}");
+    assert!(page.contains("chuhe-coordinator admin <span>campaign resume quick</span>"), "{page}");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use client::{Backoff, Client, Clock, Error, FetchOutcome, JitterRng, ServerAddre
 use dataset::Digest;
 use protocol::api::path;
 
-use crate::Finding;
+use crate::{Finding, interrupt};
 
 /// Download a training set: its manifest and all its shards
 ///
@@ -82,6 +82,8 @@ impl Arguments {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let client = Client::new(Settings::new(server.clone(), token, Arc::clone(&clock)))?;
         std::fs::create_dir_all(&self.out).with_context(|| format!("--out {}", self.out.display()))?;
+        let kept = format!("what was fetched stays in {}; the same command continues", self.out.display());
+        interrupt::exit_with(kept);
         let (sha256, mirror) = (self.manifest.sha256, self.mirror.as_deref());
         let file = self.out.join(format!("{sha256}.json"));
         let manifest = self.retry(&*clock, || client.fetch_manifest(sha256, &file, mirror))?;

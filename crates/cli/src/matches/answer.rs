@@ -5,7 +5,7 @@ use std::{io::Write, time::Duration};
 use anyhow::Result;
 use selfplay::{Entrant, FaultReport, Standing};
 use serde::Serialize;
-use stats::{Counts, Pentanomial, Rounded, Sprt};
+use stats::{Counts, EloEstimate, Pentanomial, Rounded, Sprt};
 
 use super::{record, terms::Terms};
 
@@ -41,6 +41,11 @@ struct FaultAnswer<'a> {
     detail: &'a str,
 }
 
+/// The Elo of a match, while it is played and after it.
+pub(super) fn elo_of(test: Option<&Sprt>, counts: Counts) -> EloEstimate {
+    test.map_or_else(|| counts.logistic_elo(), |test| test.estimate(counts))
+}
+
 /// The result of a match.
 pub(super) struct Report<'a> {
     pub(super) standing: &'a Standing,
@@ -55,7 +60,7 @@ impl Report<'_> {
     pub(super) fn write(self, json: bool, out: &mut impl Write) -> Result<()> {
         let Self { standing, names, terms, test, time, broken_off } = self;
         let counts = Counts::from(standing.pairs);
-        let elo = test.map_or_else(|| counts.logistic_elo(), |test| test.estimate(counts));
+        let elo = elo_of(test, counts);
         let [losses, draws, wins] = *standing.games.cells();
         if json {
             let answer = Answer {

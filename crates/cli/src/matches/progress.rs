@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 use selfplay::{FaultReport, Standing};
 use stats::{Counts, Sprt};
 
-use super::record::round;
+use super::{answer::elo_of, record::round};
 use crate::{live::LiveView, live_line::LiveLine, progress::clock};
 
 /// Pairs per line without a terminal.
@@ -53,7 +53,7 @@ impl<'a> Progress<'a> {
 fn text(pairs: u64, test: Option<&Sprt>, standing: &Standing, elapsed: Duration) -> String {
     let [losses, draws, wins] = *standing.games.cells();
     let counts = Counts::from(standing.pairs);
-    let elo = counts.logistic_elo();
+    let elo = elo_of(test, counts);
     let mut parts = vec![format!(
         "games {}/{}  W/D/L {wins}/{draws}/{losses}  elo {:+.1} ± {:.1}  pairs {}",
         standing.games.games(),
@@ -77,4 +77,27 @@ fn text(pairs: u64, test: Option<&Sprt>, standing: &Standing, elapsed: Duration)
     }
     parts.push(format!("left {}", clock(elapsed.as_secs_f64() / done.max(1) as f64 * pairs_left)));
     parts.join("  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::{EloModel, Hypotheses, Pentanomial};
+
+    use super::*;
+
+    /// The line of a sequential test had the Elo of a match of fixed length.
+    #[test]
+    fn the_line_has_the_elo_of_the_result() {
+        let pairs = Pentanomial::new([0, 20, 60, 120, 300]);
+        let standing = Standing { pairs, ..Standing::default() };
+        let test = Sprt::new(EloModel::Normalized, Hypotheses::new(0.0, 10.0).unwrap());
+        let shown = |test: Option<&Sprt>| {
+            let elo = elo_of(test, pairs.into());
+            let shown = format!("  elo {:+.1} ± {:.1}  ", elo.elo, elo.error());
+            let line = text(500, test, &standing, Duration::from_secs(9));
+            assert!(line.contains(&shown), "{shown}: {line}");
+            shown
+        };
+        assert_ne!(shown(None), shown(Some(&test)), "the early end of a test is corrected for");
+    }
 }

@@ -61,8 +61,8 @@ super::list::words! {
         next_game: "Next game", "下一局";
         previous_game: "Previous game", "上一局";
         games_title: "Games", "对局";
-        games_help: "Games become public when their job is over and no audit is pending.",
-            "作业结束且无复核未决的对局才会公开。";
+        games_help: "Games become public when their job is over and no audit is pending, those of trusted workers at once.",
+            "作业结束且无复核未决的对局才会公开，可信工作机的对局即时公开。";
         games_of_job: "Games of job {}", "作业 {} 的对局";
         games_of_shard: "Games of a shard", "数据片中的对局";
         games_none: "There are no such games yet.", "还没有这样的对局。";

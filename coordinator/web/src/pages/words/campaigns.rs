@@ -43,7 +43,7 @@ super::list::words! {
         create: "Create campaign", "创建任务";
         fault_line: "Line {}", "第 {} 行";
         pipeline: "Pipeline", "流程";
-        again: "promoted: the next generation · rejected: more games", "晋级：进入下一代 · 未通过：继续采集";
+        again: "promoted: the next generation · not promoted: more games", "晋级：进入下一代 · 未通过：继续采集";
         step_games: "Games", "对局";
         step_training: "Training", "训练";
         step_gate: "Gate match", "晋级测试";

@@ -40,7 +40,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("base", "given", "导入"),
     ("candidate", "candidate", "候选"),
     ("promoted", "promoted", "已晋级"),
-    ("rejected", "rejected", "未通过"),
+    ("rejected", "not promoted", "未通过"),
     ("disputed", "disputed", "存疑"),
     ("rolled_back", "rolled back", "已回退"),
     // Shards, audits and comparisons.
@@ -123,7 +123,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("promotion", "promotion", "晋级"),
     ("quarantine", "quarantine", "隔离"),
     ("quarantine_lifted", "quarantine lifted", "解除隔离"),
-    ("rejection", "rejection", "候选未通过"),
+    ("rejection", "candidate not promoted", "候选未通过"),
     ("ruling", "ruling", "裁定"),
     ("settings_changed", "settings changed", "修改设置"),
     ("stall", "stall", "停滞"),
@@ -144,3 +144,36 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("hand", "by hand", "人工晋级"),
     ("rollback", "rollback", "回退"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use coordinator_core::model::*;
+
+    use super::label;
+
+    #[test]
+    fn each_word_of_the_database_has_a_label() {
+        fn all(words: &[impl std::fmt::Display]) -> Vec<String> {
+            words.iter().map(ToString::to_string).collect()
+        }
+        let words = [
+            all(AccountState::ALL),
+            all(AuditState::ALL),
+            all(CampaignCommand::ALL),
+            all(CampaignState::ALL),
+            all(CampaignStep::ALL),
+            all(ComparisonState::ALL),
+            all(JobKind::ALL),
+            all(JobState::ALL),
+            all(NetState::ALL),
+            all(PromotionKind::ALL),
+            all(Registration::ALL),
+            all(Setting::ALL),
+            all(ShardState::ALL),
+            all(TrainingState::ALL),
+        ];
+        for word in words.concat() {
+            assert!(label(&word).is_some(), "{word}");
+        }
+    }
+}

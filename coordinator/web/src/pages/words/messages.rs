@@ -67,6 +67,7 @@ fn chinese(event: &Event) -> String {
         Event::Rejected { job, first, last, code, detail, .. } => {
             format!("作业 {job} 第 {first} 至 {last} 局：{}", rejection(Language::Chinese, *code, detail))
         }
+        Event::Rejection { name, reason: why @ Reason::Inconclusive, .. } => format!("{name} 未定：{}", reason(why)),
         Event::Rejection { name, reason: why, .. } => format!("{name} 未通过：{}", reason(why)),
         Event::Rollback { name, reason: why, .. } => format!("{name} 已回退：{}", reason(why)),
         Event::Ruling { ruling, game, .. } => {
@@ -267,6 +268,16 @@ mod tests {
         );
         let games = Event::Stall(Stall::Games { job: JobId(7), first: 40, last: 79, attempts: 3 });
         assert_eq!(shown(&games)[1], "作业 7 的第 40 至 79 局再次发放，已是第 3 次");
+        let undecided = Event::Rejection {
+            campaign: "x".to_owned(),
+            net: "00".to_owned(),
+            name: "x-1-1".to_owned(),
+            reason: Reason::Inconclusive,
+            job: None,
+        };
+        let texts =
+            ["x-1-1 is undecided after all pairs of its gate, and not promoted", "x-1-1 未定：下完全部局对仍无定论"];
+        assert_eq!(shown(&undecided), texts, "such a gate has rejected nothing");
         let words = CampaignCommand::ALL
             .iter()
             .map(|&command| shown(&Event::CampaignCommand { campaign: String::new(), command })[1].clone());
