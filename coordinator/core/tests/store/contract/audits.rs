@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use coordinator_core::{
     clock::{HOUR, SECOND},
-    model::{AccountId, Auditor, JobId, WorkerId},
+    model::{AccountId, Auditor, CampaignId, JobId, WorkerId},
     ops::{disputes::DrawAuditors, workers::TrustWorker},
     query,
     reports::overview,
-    store::counting,
+    store::{Nets, counting},
 };
 use protocol::api::work::ReceiptStatus;
 
@@ -31,6 +31,8 @@ cases! {
     one_game_is_no_audit
     a_deleted_account_leaves_no_confirmations
     an_audited_shard_may_have_lost_its_games
+    training_sets_wait_for_audits
+    an_account_that_trains_audits_nothing
     two_accounts_do_not_certify_each_other
     a_trusted_worker_without_an_audit_lease_is_believed
     trust_is_for_later_uploads
@@ -368,6 +370,37 @@ async fn a_trusted_worker_without_an_audit_lease_is_believed(lab: Lab) {
     twice(&lab, new, judge).await;
     let found = lab.rows::<(i64, String)>(FOUND).await;
     assert_eq!(found[1], (10, "clean".to_owned()), "{found:?}");
+}
+
+async fn training_sets_wait_for_audits(lab: Lab) {
+    let player = lab.player("player").await;
+    let (id, _) = lab.campaign("one").await;
+    let lease = lab.lease(player, "1", 16).await;
+    lab.deliver(player, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    lab.play(player, 1).await;
+    let games = async || {
+        let (campaign, now) = (CampaignId(id), lab.now());
+        let set = lab.store.read(query!(|c| Nets::on(c).training_set(campaign, 0..=0, now).await));
+        set.await.unwrap().unwrap().games
+    };
+    assert_eq!(games().await, 16, "the audit of the first upload is open");
+    lab.draw_auditors(&[player]).await;
+    assert_eq!(games().await, 32, "no account may audit it now");
+}
+
+/// It sees games before their audit.
+async fn an_account_that_trains_audits_nothing(lab: Lab) {
+    let (ann, tess) = (lab.player("ann").await, lab.player("tess").await);
+    let auditors = async || {
+        let fleet = lab.policy().await.fleet;
+        fleet.auditors.iter().map(|auditor| auditor.account.0).collect::<Vec<_>>()
+    };
+    assert_eq!(auditors().await, [ann.account, tess.account]);
+    lab.execute("UPDATE accounts SET role = 'trainer' WHERE name = 'tess'").await;
+    assert_eq!(auditors().await, [ann.account]);
+    lab.execute(&format!("UPDATE workers SET trusted = 1 WHERE id = {}", tess.worker)).await;
+    assert_eq!(auditors().await, [ann.account, tess.account]);
 }
 
 async fn trust_is_for_later_uploads(lab: Lab) {
