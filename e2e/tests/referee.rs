@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use std::{
-    fs,
+    env, fs,
     process::{Command, Output},
     sync::Arc,
     thread,
@@ -120,10 +120,22 @@ fn account(coordinator: &Coordinator<'_>, name: &str) -> Value {
     all.into_iter().find(|account| account["name"] == name).unwrap()
 }
 
-/// Starts a referee with another instruction set than the worker's.
+/// The command of a referee with another instruction set than the worker's. `CHUHE_REFEREE` is
+/// that of one for another processor, as in `scripts/check --long`.
+fn referee_command() -> Command {
+    let Ok(given) = env::var("CHUHE_REFEREE") else {
+        let mut command = Command::new(program("chuhe-referee"));
+        command.env("CHUHE_SIMD", "scalar");
+        return command;
+    };
+    let mut words = given.split(' ');
+    let mut command = Command::new(words.next().unwrap());
+    command.args(words);
+    command
+}
+
 fn referee(stage: &Stage) -> Process {
-    let mut command = Command::new(program("chuhe-referee"));
-    command.env("CHUHE_SIMD", "scalar");
+    let mut command = referee_command();
     command.arg("--data").arg(stage.path("coordinator")).env_remove("CHUHE_DATABASE").env_remove("CHUHE_OBJECTS");
     Process::start("referee", command.env_remove("CHUHE_LOG"), stage.log("referee"))
 }

@@ -125,7 +125,8 @@ async fn follow_clock(service: &Service) -> Result<(), StoreError> {
 
 async fn advance(service: &Service, campaign: CampaignId) -> Result<bool, StoreError> {
     let signature = service.settings.bench_signature;
-    service.run(AdvanceCampaign::prepare(&service.store, campaign, signature, random()).await?).await
+    let now = service.clock.now();
+    service.run(AdvanceCampaign::prepare(&service.store, campaign, signature, random(), now).await?).await
 }
 
 /// Updates whether self-play games are granted, and what is known of the workers.

@@ -200,7 +200,7 @@ fn growth() {
         // The freeze of a training set: read first, then written in parts.
         lab.execute("UPDATE campaigns SET wanted_positions = 1; UPDATE jobs SET state = 'open'").await;
         let begun = Instant::now();
-        let advance = AdvanceCampaign::prepare(&lab.store, CampaignId(id), SIGNATURE, 0).await.unwrap();
+        let advance = AdvanceCampaign::prepare(&lab.store, CampaignId(id), SIGNATURE, 0, lab.now()).await.unwrap();
         println!("| training set, read and stored in parts | {:.0} ms |", begun.elapsed().as_secs_f64() * 1e3);
         let parts: i64 = lab.value("SELECT COUNT(*) FROM manifest_parts").await;
         println!("| its parts, one operation each | {parts} |");

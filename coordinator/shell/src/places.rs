@@ -25,7 +25,7 @@ impl Places {
     ///
     /// # Errors
     ///
-    /// If there is none, or it cannot be opened.
+    /// If there is none, or it or the objects cannot be opened.
     pub async fn open_existing(&self, clock: &Clock) -> Result<(Database, Objects)> {
         let address = self.database();
         let file = address.strip_prefix("sqlite:").map(|file| file.strip_prefix("//").unwrap_or(file));

@@ -148,7 +148,7 @@ fn missing_file(campaign: &Path, error: StoreError) -> anyhow::Error {
 
 async fn send_command(store: &Database, clock: &Clock, name: String, command: CampaignCommand) -> Result<Value> {
     let campaign = CampaignKey::from(name.clone());
-    let change = CommandCampaign::prepare(store, campaign, command, None, None).await?;
+    let change = CommandCampaign::prepare(store, campaign, command, None, None, clock.now()).await?;
     store.run(clock.now(), change).await?;
     match command {
         CampaignCommand::Pause => done!("campaign `{name}` is paused: no new games until `campaign resume {name}`"),

@@ -1,6 +1,6 @@
 //! Operations on nets and books.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::BTreeSet;
 
 use dataset::Digest;
 
@@ -14,7 +14,7 @@ use crate::{
 /// whose games changed after they were read are left to the next call.
 pub struct CountFallen {
     jobs: Vec<ChangedJob>,
-    sets: BTreeMap<Digest, i64>,
+    sets: Vec<(Digest, i64)>,
 }
 
 impl CountFallen {
@@ -23,18 +23,17 @@ impl CountFallen {
         let counted = store.read(query!(|connection| {
             let mut nets = Nets::on(connection);
             let jobs = nets.changed_jobs().await?;
-            let mut sets = BTreeMap::new();
+            let mut changed = BTreeSet::new();
             for job in &jobs {
-                for set in nets.sets_with(job).await? {
-                    if let Entry::Vacant(unread) = sets.entry(set) {
-                        unread.insert(nets.fallen_games(set).await?);
-                    }
-                }
+                changed.extend(nets.sets_with(job).await?);
             }
-            Ok((jobs, sets))
+            let mut sets = Vec::new();
+            for set in changed {
+                sets.push((set, nets.fallen_games(set).await?));
+            }
+            Ok(Self { jobs, sets })
         }));
-        let (jobs, sets) = counted.await?;
-        Ok(Self { jobs, sets })
+        counted.await
     }
 }
 

@@ -6,7 +6,7 @@ use dataset::random::game_seed;
 
 use super::standing::STRANGER_NODES;
 use crate::{
-    clock::SECOND,
+    clock::{HOUR, SECOND, Time},
     model::{AccountId, AuditCandidate, AuditState, Auditor, ShardId},
 };
 
@@ -21,6 +21,12 @@ const TRUSTED_ODDS: u64 = 2;
 
 /// The time in which an auditor asks for work, or else another one is drawn.
 pub const AUDITOR_MS: i64 = 10 * 60 * SECOND;
+
+/// The time after its last claim in which a referee is at work.
+const REFEREE_MS: i64 = 10 * 60 * SECOND;
+
+/// The time after its validation in which an upload waits for its check.
+const CHECK_MS: i64 = HOUR;
 
 /// Draws whether a shard is audited.
 #[must_use]
@@ -73,6 +79,17 @@ pub fn choose_auditor(
     let all_related = !auditors.iter().any(|auditor| is_new(auditor) && is_unrelated(auditor));
     let may_audit = |auditor: &Auditor| is_new(auditor) && (all_related || auditor.is_trusted || is_unrelated(auditor));
     draw_auditor(auditors, may_audit, draw).or_else(|| draw_auditor(auditors, |auditor| auditor.account != own, draw))
+}
+
+/// Uploads validated after this time wait for the check of a game, before nets learn from them and
+/// gates count them. `claimed` is the time of the last claim of a referee. Without a referee none
+/// waits, and a slow one holds up no upload for more than an hour.
+#[must_use]
+pub fn checks_since(now: Time, claimed: Option<Time>) -> Time {
+    match claimed {
+        Some(claimed) if now.0 - claimed.0 <= REFEREE_MS => now.after(-CHECK_MS),
+        _ => Time(i64::MAX),
+    }
 }
 
 /// The random number of a shard among those of one draw.
@@ -219,6 +236,15 @@ mod tests {
         let trusted = [auditor(1, 1), Auditor { is_trusted: true, ..auditor(2, 1) }, auditor(3, 1), auditor(4, 1)];
         assert_eq!(chosen(&trusted, &[1], &[1, 2, 3]), set(&[2, 4]), "its maintainer may have invited it");
         assert_eq!(chosen(&trusted, &[1], &[1, 2, 3, 4]), set(&[2, 3, 4]), "all are in one house");
+    }
+
+    #[test]
+    fn uploads_wait_for_a_referee_at_work() {
+        let now = Time(9 * HOUR);
+        let since = |ago: i64| checks_since(now, Some(now.after(-ago)));
+        assert_eq!([0, REFEREE_MS].map(since), [Time(8 * HOUR); 2]);
+        let none = Time(i64::MAX);
+        assert_eq!((since(REFEREE_MS + 1), checks_since(now, None)), (none, none), "it is gone");
     }
 
     #[test]

@@ -93,15 +93,16 @@ impl Case {
         self.due.insert(if is_quarantined { Transition::Distrust(account) } else { Transition::Trust(account) });
     }
 
-    /// Adds the ruling on a dispute: whether each side is right. A wrong shard leaves the pool, and
-    /// its account is quarantined. Returns whether the dispute was open.
+    /// Adds the ruling on a dispute: whether each side is right. Returns whether the dispute was
+    /// open.
     pub fn ruled(&mut self, comparison: ComparisonId, is_right: [bool; 2]) -> bool {
         let row = self.comparison(comparison);
         let (is_open, sides) = (row.state == ComparisonState::Different, [row.left, row.right]);
+        let game = row.game.unwrap_or(row.numbers.start);
         if is_open {
             for (side, is_right) in sides.into_iter().zip(is_right) {
                 if !is_right {
-                    self.found_wrong(side);
+                    self.found_wrong(side, game);
                 }
             }
             self.due.insert(Transition::Settle(comparison));
@@ -109,11 +110,13 @@ impl Case {
         is_open
     }
 
-    /// Adds that a shard has a wrong game. Returns whether it was in the pool.
-    pub fn found_wrong(&mut self, shard: ShardId) -> bool {
+    /// Adds that a referee played another game than this one of a shard. The shard leaves the pool,
+    /// and its account is quarantined. So are those with the same game, which confirmed it. Returns
+    /// whether the shard was in the pool.
+    pub fn found_wrong(&mut self, shard: ShardId, game: i64) -> bool {
         let is_in = !self.is_out(shard);
         if is_in {
-            self.due.insert(Transition::Convict(shard));
+            self.due.insert(Transition::Convict(shard, game));
         }
         is_in
     }
@@ -209,9 +212,16 @@ impl Case {
         self.due.remove(&transition);
         match transition {
             Transition::Conclude(comparison) => self.conclude(comparison),
-            Transition::Convict(shard) => {
-                self.wrong.insert(shard);
+            Transition::Convict(shard, game) => {
+                if !self.wrong.insert(shard) {
+                    return false;
+                }
                 self.due.insert(Transition::Distrust(self.shard(shard).account));
+                let same = |row: &&Comparison| row.state == ComparisonState::Equal && row.numbers.contains(&game);
+                let others: Vec<[ShardId; 2]> = self.of(shard).filter(same).map(|row| [row.left, row.right]).collect();
+                for other in others.into_iter().flatten().filter(|other| *other != shard) {
+                    self.found_wrong(other, game);
+                }
             }
             Transition::Verify(shard) => return self.verify(shard),
             Transition::Dispute(shard) => return self.change(shard, ShardState::Validated, ShardState::Disputed),

@@ -138,6 +138,7 @@ mod tests {
         assert_eq!(rate(&shard()), 200);
         assert_eq!(rate(&ShardToValidate { is_trusted: true, ..shard() }), 0);
         assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Audit, ..shard() }), 50);
+        assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Audit, is_trusted: true, ..shard() }), 0);
         assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Settle, ..shard() }), 0);
         let gate = serde_json::to_string(&Gate { audit_percent: 60, ..Gate::default() }).unwrap();
         let of_gate = ShardToValidate { gate: Some(gate), ..shard() };

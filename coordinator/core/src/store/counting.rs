@@ -6,6 +6,7 @@ use super::{
     error::StoreError,
 };
 use crate::{
+    clock::Time,
     model::{JobId, Piece},
     rules::counting,
 };
@@ -81,4 +82,20 @@ pub async fn audited(connection: &mut Connection<'_>, job: JobId, below: i64) ->
                        WHERE segments.job = $1 AND segments.first < $2 AND (workers.trusted = 0 OR shards.id <= workers.trusted_after)
                        GROUP BY shards.id) AS held";
     Ok(sqlx::query_as(query).bind(job).bind(below).fetch_one(connection.raw()).await?)
+}
+
+/// Returns the shards below a number that wait for the check of a game: those validated after a
+/// time, of untrusted workers.
+pub async fn unchecked(
+    connection: &mut Connection<'_>,
+    job: JobId,
+    below: i64,
+    since: Time,
+) -> Result<i64, StoreError> {
+    let query = "SELECT COUNT(DISTINCT shards.id) FROM segments JOIN shards ON shards.id = segments.shard
+                                                               JOIN workers ON workers.id = shards.worker
+                 WHERE segments.job = $1 AND segments.first < $2 AND shards.checked = 0 AND shards.validated > $3
+                 AND shards.object = 'present' AND shards.time_losses IS NULL
+                 AND (workers.trusted = 0 OR shards.id <= workers.trusted_after)";
+    Ok(sqlx::query_scalar(query).bind(job).bind(below).bind(since).fetch_one(connection.raw()).await?)
 }

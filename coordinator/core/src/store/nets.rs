@@ -13,6 +13,7 @@ use super::{
     error::StoreError,
     jobs::Jobs,
     operation::repository,
+    rulings::Rulings,
 };
 use crate::{
     clock::Time,
@@ -194,19 +195,23 @@ impl Nets<'_> {
         &mut self,
         campaign: CampaignId,
         generations: RangeInclusive<i64>,
+        now: Time,
     ) -> Result<Option<TrainingSet>, StoreError> {
         let jobs = Jobs::on(self.0.reborrow()).selfplay_of(campaign, generations.clone()).await?;
         let mut shards: Vec<Entry> = Vec::new();
         for job in &jobs {
+            let since = Rulings::on(self.0.reborrow()).checks_since(job.id, now).await?;
             let mut after = Some(-1);
             while let Some(first) = after {
-                // Without an open audit, unless no account may audit it now.
+                // Without an open audit, unless no account may audit it now; and without an open
+                // check.
                 let query = "SELECT first, entry FROM shards WHERE job = $1 AND first > $2 AND state = 'validated'
                              AND object = 'present' AND held_games = games
                              AND (audit IN ('none', 'clean')
                                   OR (audit = 'wanted' AND auditor IS NULL AND auditor_until > 0))
+                             AND (checked = 1 OR validated <= $4)
                              ORDER BY first LIMIT $3";
-                let query = sqlx::query_as(query).bind(job.id).bind(first).bind(MAX_ENTRIES);
+                let query = sqlx::query_as(query).bind(job.id).bind(first).bind(MAX_ENTRIES).bind(since);
                 let rows: Vec<EntryRow> = query.fetch_all(self.0.raw()).await?;
                 after = rows.last().map(|row| row.first);
                 for row in rows {

@@ -8,9 +8,13 @@ use super::{
     shards::{Claimed, Shards},
 };
 use crate::{
-    clock::Time,
+    clock::{SECOND, Time},
     model::{ComparisonId, DisputedGame, JobId, RulingId, ShardId, ToValidate},
+    rules::audits,
 };
+
+/// Minimum milliseconds between two records of a referee's claims.
+const RECORD_MS: i64 = 60 * SECOND;
 
 row!(DisputedGame { comparison, game, one: hash, other: hash, header: header });
 
@@ -25,6 +29,24 @@ impl Rulings<'_> {
         let query = "INSERT INTO rulings (job, game, certificate, at) VALUES ($1, $2, $3, $4) RETURNING id";
         let query = sqlx::query_scalar(query).bind(job).bind(game as i64).bind(certificate.to_owned());
         Ok(query.bind(now).fetch_one(self.0.raw()).await?)
+    }
+
+    /// Records the time of a claim by a referee of this engine.
+    pub async fn record_claim(&mut self, bench_signature: i64, now: Time) -> Result<(), StoreError> {
+        let query = "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name)
+                     DO UPDATE SET value = excluded.value WHERE CAST(settings.value AS BIGINT) < $3";
+        let query = sqlx::query(query).bind(format!("referee.{bench_signature}")).bind(now.0.to_string());
+        query.bind(now.after(-RECORD_MS)).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Uploads of a job that were validated after this time wait for their check.
+    pub async fn checks_since(&mut self, job: JobId, now: Time) -> Result<Time, StoreError> {
+        let query = "SELECT value FROM jobs JOIN settings
+                     ON settings.name = 'referee.' || CAST(jobs.bench_signature AS TEXT) WHERE jobs.id = $1";
+        let claimed: Option<String> = sqlx::query_scalar(query).bind(job).fetch_optional(self.0.raw()).await?;
+        let claimed = claimed.and_then(|time| time.parse().ok()).map(Time);
+        Ok(audits::checks_since(now, claimed))
     }
 
     /// The certificate of a ruling.

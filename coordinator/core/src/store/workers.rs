@@ -69,11 +69,10 @@ repository!(
 );
 
 impl Workers<'_> {
-    /// Records that a worker has sent something.
-    pub async fn record_contact(&mut self, worker: WorkerId, now: Time) -> Result<(), StoreError> {
-        let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
-        sqlx::query(query).bind(worker).bind(now).execute(self.0.raw()).await?;
-        Ok(())
+    /// Records that a worker has sent something; returns its key.
+    pub async fn record_contact(&mut self, worker: WorkerId, now: Time) -> Result<WorkerKey, StoreError> {
+        let query = "UPDATE workers SET last_seen = $2 WHERE id = $1 RETURNING trusted AS is_trusted, token";
+        Ok(sqlx::query_as(query).bind(worker).bind(now).fetch_one(self.0.raw()).await?)
     }
 
     /// The number of other workers of an account.
@@ -122,8 +121,8 @@ impl Workers<'_> {
 
     /// Sets whether a worker is trusted, from its next upload on and with its last token alone.
     pub async fn trust(&mut self, worker: WorkerId, is_trusted: bool) -> Result<(), StoreError> {
-        let query = "UPDATE workers SET trusted = $2, trusted_after = (SELECT COALESCE(MAX(id), 0) FROM shards)
-                     WHERE id = $1";
+        let query = "UPDATE workers SET trusted = $2, trusted_after = CASE WHEN trusted = 1 THEN trusted_after
+                     ELSE (SELECT COALESCE(MAX(id), 0) FROM shards) END WHERE id = $1";
         let query = sqlx::query(query).bind(worker).bind(i64::from(is_trusted));
         one(worker, query.execute(self.0.raw()).await?.rows_affected())
     }
@@ -170,12 +169,6 @@ impl Workers<'_> {
         let query = sqlx::query(query).bind(worker).bind(now).bind(i64::from(threads));
         query.bind(nodes_per_second.map(|speed| speed as i64)).execute(self.0.raw()).await?;
         Ok(())
-    }
-
-    /// The key of a worker.
-    pub async fn key(&mut self, worker: WorkerId) -> Result<WorkerKey, StoreError> {
-        let query = "SELECT trusted AS is_trusted, token FROM workers WHERE id = $1";
-        Ok(sqlx::query_as(query).bind(worker).fetch_one(self.0.raw()).await?)
     }
 
     /// Binds a worker to a token.

@@ -29,9 +29,6 @@ const GAMES_PER_CORE: i64 = 400_000 * 60 / NODES_PER_GAME;
 /// Seconds until an upload is validated.
 const VALIDATION_SECONDS: i64 = 5;
 
-/// The account of the referee.
-const REFEREE: AccountId = AccountId(0);
-
 /// Requests of an account in a round that polls for audits.
 const POLLS: usize = 20;
 
@@ -46,6 +43,8 @@ pub(crate) enum Leased {
     Delivered,
     /// It lets them lapse.
     Held,
+    /// It lets them lapse, and then uploads other games than those that others played meanwhile.
+    Late,
     /// It uploads what does not replay.
     Rubbish,
 }
@@ -72,8 +71,6 @@ pub(crate) struct Strategy {
     pub(crate) drops_audits: bool,
     /// Whether a half of its accounts ask for audits alone, without pause.
     pub(crate) polls: bool,
-    /// Whether it uploads other games than those that were played after its lease lapsed.
-    pub(crate) is_late: bool,
     /// Whether a new account follows each that is quarantined.
     pub(crate) returns: bool,
 }
@@ -126,6 +123,10 @@ pub(crate) struct Outcome {
     pub(crate) played: i64,
     /// Those that were audits.
     pub(crate) replayed: i64,
+    /// Games that the owner's machines played: neither forged nor copied.
+    pub(crate) owner_played: i64,
+    /// Those that were audits.
+    pub(crate) owner_replayed: i64,
     /// Games that the owner holds, summed over rounds.
     pub(crate) held: i64,
     /// Games that the referee played again.
@@ -151,6 +152,11 @@ impl Outcome {
     pub(crate) fn replayed_permille(&self) -> i64 {
         self.replayed * 1_000 / self.played.max(1)
     }
+
+    /// Replayed games of all machines, in thousandths.
+    pub(crate) fn fleet_replayed_permille(&self) -> i64 {
+        (self.replayed + self.owner_replayed) * 1_000 / (self.played + self.owner_played).max(1)
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -170,7 +176,8 @@ struct Shard {
     auditor: Option<AccountId>,
     auditor_until: Time,
     is_of_gate: bool,
-    is_frozen: bool,
+    validated: Time,
+    is_checked: bool,
 }
 
 /// A gate that is being played: shards by batch.
@@ -221,6 +228,7 @@ impl World {
         let mut world = Self {
             random,
             now: Time(0),
+            // Accounts count from one.
             accounts: vec![Account { is_out: true, ..Account::default() }],
             shards: Vec::new(),
             comparisons: Vec::new(),
@@ -316,7 +324,7 @@ impl World {
         if lapsed > 0 {
             self.accounts[index].held.retain(|held| held.1.0 > now.0);
             self.accounts[index].standing.charge(now, Fault::Lapsed, lapsed * NODES_PER_GAME);
-            if strategy.is_late {
+            if strategy.leased == Leased::Late {
                 self.upload_late(index);
             }
         }
@@ -346,7 +354,7 @@ impl World {
             if games == 0 {
                 return;
             }
-            if strategy.leased == Leased::Held {
+            if matches!(strategy.leased, Leased::Held | Leased::Late) {
                 self.outcome.leases += 1;
                 self.accounts[index].held.push((games, now.after(15 * 60 * SECOND)));
                 continue;
@@ -393,6 +401,9 @@ impl World {
         let forged = if is_forged { (games * part as i64 + 999) / 1_000 } else { 0 };
         let first = self.next_game;
         self.next_game += games;
+        if self.accounts[index].is_owners {
+            self.outcome.owner_played += games - forged;
+        }
         let account = AccountId(index as i64);
         let id = self.add(account, LeaseKind::Fresh, None, first..first + games, first + forged);
         let draw = self.random.bits();
@@ -441,13 +452,14 @@ impl World {
             object: ObjectState::Present,
             audit: AuditState::None,
             audited_games: 0,
-            is_trusted: account == REFEREE,
+            is_trusted: false,
             is_distrusted: false,
             kind,
             audited,
         };
         let (auditor, auditor_until) = (None, Time(0));
-        let shard = Shard { evidence, forged_until, auditor, auditor_until, is_of_gate: false, is_frozen: false };
+        let (is_of_gate, validated, is_checked) = (false, self.now, false);
+        let shard = Shard { evidence, forged_until, auditor, auditor_until, is_of_gate, validated, is_checked };
         self.shards.push(shard);
         self.of_account.entry(account).or_default().push(id);
         id
@@ -463,20 +475,32 @@ impl World {
     /// The referee plays a game of each unchecked shard again, as many as it can. The last come
     /// first.
     fn check(&mut self) {
-        for _ in 0..self.plan.checks {
+        let mut left = self.plan.checks;
+        while left > 0 {
             let Some(id) = self.unchecked.pop() else { return };
-            let row = &self.shards[id.0 as usize];
+            let row = &mut self.shards[id.0 as usize];
+            if row.evidence.state != ShardState::Validated {
+                continue;
+            }
+            row.is_checked = true;
             let numbers = row.evidence.numbers.clone();
-            let is_in = matches!(row.evidence.state, ShardState::Validated);
             let game = numbers.start + self.random.below((numbers.end - numbers.start) as u64) as i64;
+            left -= 1;
             self.outcome.checks += 1;
-            if is_in && game < self.shards[id.0 as usize].forged_until {
-                let truth = self.add(REFEREE, LeaseKind::Settle, None, game..game + 1, game);
-                self.record(truth, id, Some(game));
+            if game < self.shards[id.0 as usize].forged_until {
+                let mut case = self.case(&[id]);
+                case.found_wrong(id, game);
+                self.settle(case);
                 self.review();
             }
         }
-        self.unchecked.clear();
+    }
+
+    /// Whether a shard waits for its check.
+    fn awaits_check(&self, shard: ShardId) -> bool {
+        let claimed = (self.plan.checks > 0).then_some(self.now);
+        let shard = &self.shards[shard.0 as usize];
+        !shard.is_checked && shard.validated > audits::checks_since(self.now, claimed)
     }
 
     /// Draws the auditors of shards that need one.
@@ -534,6 +558,10 @@ impl World {
         self.wanted.remove(&shard);
         self.shards[shard.0 as usize].evidence.audit = AuditState::Leased;
         let games = numbers.end - numbers.start;
+        if self.accounts[index].is_owners && !is_own {
+            self.outcome.owner_played += games;
+            self.outcome.owner_replayed += games;
+        }
         let upload = self.add(account, LeaseKind::Audit, Some(shard), numbers, forged_until);
         let draw = self.random.bits();
         self.accounts[index].standing.credit(games * NODES_PER_GAME);
@@ -552,13 +580,12 @@ impl World {
             let end = left.evidence.numbers.end.min(right.evidence.numbers.end);
             (start..end).find(|game| (*game < left.forged_until) != (*game < right.forged_until))
         };
-        self.record(upload, other, differs);
+        let comparison = self.record(upload, other, differs);
         if let Some(game) = differs {
-            let truth = self.add(REFEREE, LeaseKind::Settle, None, game..game + 1, game);
-            for side in [upload, other] {
-                let is_wrong = game < self.shards[side.0 as usize].forged_until;
-                self.record(truth, side, is_wrong.then_some(game));
-            }
+            let is_right = [upload, other].map(|side| game >= self.shards[side.0 as usize].forged_until);
+            let mut case = self.case(&[upload, other]);
+            case.ruled(comparison, is_right);
+            self.settle(case);
         }
         self.review();
     }
@@ -575,7 +602,7 @@ impl World {
     }
 
     /// Records the result of a comparison.
-    fn record(&mut self, left: ShardId, right: ShardId, differs: Option<i64>) {
+    fn record(&mut self, left: ShardId, right: ShardId, differs: Option<i64>) -> ComparisonId {
         let id = ComparisonId(self.comparisons.len() as i64);
         let [a, b] = [left, right].map(|id| self.shards[id.0 as usize].evidence.numbers.clone());
         let numbers = a.start.max(b.start)..a.end.min(b.end);
@@ -587,6 +614,7 @@ impl World {
         let mut case = self.case(&[left, right]);
         case.compared(id, differs);
         self.settle(case);
+        id
     }
 
     /// The evidence about shards: their comparisons, and the shards on the other sides.
@@ -599,7 +627,7 @@ impl World {
         let all: BTreeSet<ShardId> = ids.iter().copied().chain(sides).collect();
         let shards = all.into_iter().map(|id| {
             let evidence = self.shards[id.0 as usize].evidence.clone();
-            let is_distrusted = self.accounts[evidence.account.0 as usize].is_out && evidence.account != REFEREE;
+            let is_distrusted = self.accounts[evidence.account.0 as usize].is_out;
             ShardEvidence { is_distrusted, ..evidence }
         });
         let mut case = Case::default();
@@ -669,17 +697,15 @@ impl World {
     fn freeze(&mut self) {
         let mut later = Vec::new();
         for id in std::mem::take(&mut self.unfrozen) {
-            let shard = &mut self.shards[id.0 as usize];
+            let shard = &self.shards[id.0 as usize];
             let is_open = matches!(shard.evidence.audit, AuditState::Wanted | AuditState::Leased);
             if shard.evidence.state != ShardState::Validated {
                 continue;
             }
-            let is_proven = self.accounts[shard.evidence.account.0 as usize].standing.proven_nodes > 0;
-            if is_open || !is_proven {
+            if is_open || self.awaits_check(id) {
                 later.push(id);
                 continue;
             }
-            shard.is_frozen = true;
             let numbers = shard.evidence.numbers.clone();
             self.outcome.trained += numbers.end - numbers.start;
             self.outcome.forged += shard.forged_until - numbers.start;
@@ -697,7 +723,8 @@ impl World {
         let open = |row: &&&ShardEvidence| matches!(row.audit, AuditState::Wanted | AuditState::Leased);
         let waiting: i64 = rows.iter().filter(open).map(|row| row.numbers.end - row.numbers.start).sum();
         let missing = (games * GATE_PERCENT + 99) / 100 - clean;
-        if missing <= 0 && waiting == 0 {
+        let is_checked = !batches.iter().any(|id| self.awaits_check(*id));
+        if missing <= 0 && waiting == 0 && is_checked {
             self.outcome.gates += 1;
             self.outcome.batches += BATCHES as i64;
             let forged = |id: &&ShardId| {

@@ -256,7 +256,8 @@ impl Lab {
 
     /// Advances a campaign by a step, for this engine.
     pub async fn advance(&self, id: i64, bench_signature: u64) -> Result<bool, StoreError> {
-        self.run(AdvanceCampaign::prepare(&self.store, CampaignId(id), bench_signature, 0).await?).await
+        let now = self.now();
+        self.run(AdvanceCampaign::prepare(&self.store, CampaignId(id), bench_signature, 0, now).await?).await
     }
 
     /// Commands a campaign.
@@ -268,7 +269,8 @@ impl Lab {
         by: Option<i64>,
     ) -> Result<(), StoreError> {
         let (campaign, by) = (CampaignId(id).into(), by.map(AccountId));
-        self.run(CommandCampaign::prepare(&self.store, campaign, command, seen, by).await?).await
+        let now = self.now();
+        self.run(CommandCampaign::prepare(&self.store, campaign, command, seen, by, now).await?).await
     }
 
     /// Creates a match; returns its job.

@@ -156,7 +156,8 @@ async fn command(
     let seen = seen.map(|tag| tag.trim_matches('"').parse::<i64>()).transpose();
     let seen = seen.map_err(|_| ApiError::new(Code::BadRequest, "`If-Match` is no tag of a campaign"))?;
     let (campaign, by) = (name.into(), Some(caller.0.account));
-    app.run(CommandCampaign::prepare(&app.store, campaign, body.command, seen, by).await?).await?;
+    let now = app.clock.now();
+    app.run(CommandCampaign::prepare(&app.store, campaign, body.command, seen, by, now).await?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

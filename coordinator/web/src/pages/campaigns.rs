@@ -313,7 +313,8 @@ async fn command(State(app): State<App>, Path(name): Path<String>, form: Form<Co
     let Form(visitor, CommandForm { command, changed }) = form;
     let by = Some(visitor.must_be(Role::Maintainer)?.account);
     let campaign = CampaignKey::from(name.clone());
-    app.run(CommandCampaign::prepare(&app.store, campaign, command, Some(changed), by).await?).await?;
+    let now = app.clock.now();
+    app.run(CommandCampaign::prepare(&app.store, campaign, command, Some(changed), by, now).await?).await?;
     Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
 }
 

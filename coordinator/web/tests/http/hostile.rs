@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use stats::Decision;
 
 use crate::{
-    bench::{Bench, CAMPAIGN, ask, play, problem, read, settings, shard},
+    bench::{Bench, CAMPAIGN, ask, machine, play, problem, read, settings, shard},
     dishonest::Player,
     refereed::{forged, referee},
 };
@@ -304,6 +304,32 @@ async fn a_late_different_upload_withholds_no_games() {
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'validated'").await, 1);
     assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE name = 'eve' AND state = 'quarantined'").await, 1);
     assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE name = 'ann' AND state = 'active'").await, 1);
+}
+
+/// Another token of an account does not act as its trusted worker.
+#[tokio::test]
+async fn a_trusted_worker_has_one_key() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let (ann, boss) = (bench.account("ann", Role::Volunteer).await, bench.account("boss", Role::Maintainer).await);
+    let worker = bench.worker(&ann, "m").await;
+    let trusted = bench.post(&format!("/api/v1/workers/{worker}/trust"), &boss, &json!({ "trusted": true })).await;
+    assert_eq!(trusted.status(), StatusCode::NO_CONTENT);
+    let made: Value = read(bench.post("/api/v1/tokens", &ann, &json!({ "name": "stolen" })).await).await;
+    let stolen = made["token"].as_str().unwrap();
+    let lease = bench.lease(&ann, worker, "1").await;
+    let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+    for refused in [
+        bench.post(path::LEASES, stolen, &ask(worker, "2")).await,
+        bench.post(path::WORKERS, stolen, &machine("m")).await,
+        bench.upload(stolen, &lease, bytes.clone()).await,
+    ] {
+        let refused = problem(refused, Code::Forbidden).await;
+        assert_eq!(refused.parameters["refusal"], "other_token");
+    }
+    assert_eq!(bench.upload(&ann, &lease, bytes).await.status(), StatusCode::CREATED);
+    bench.worker(stolen, "another").await;
+    bench.lease(&ann, worker, "3").await;
 }
 
 /// The token in an administrator's worker ends neither the account nor its other tokens, and makes

@@ -4,6 +4,7 @@ use stats::Decision;
 
 use super::{prepare::Prepared, steps};
 use crate::{
+    clock::Time,
     model::{Campaign, CampaignId, CampaignState, CampaignStep, Event, JobKind, JobState, Reason, TrainingState},
     ops::live,
     rules::campaigns::Counts,
@@ -29,8 +30,9 @@ impl AdvanceCampaign {
         campaign: CampaignId,
         bench_signature: u64,
         draw: u64,
+        now: Time,
     ) -> Result<Self, StoreError> {
-        Ok(Self { campaign, bench_signature, prepared: Prepared::step(store, campaign.into(), draw).await? })
+        Ok(Self { campaign, bench_signature, prepared: Prepared::step(store, campaign.into(), draw, now).await? })
     }
 }
 
@@ -162,7 +164,7 @@ impl AdvanceCampaign {
             }
         };
         tx.jobs().set_state(now, job, JobState::Closed).await?;
-        // A false rejection costs a strong net, so both verdicts wait for their audits.
+        // A false rejection costs a strong net, so both verdicts wait for audits and checks.
         if let Some(missing) = standing.missing {
             missing.request(tx).await?;
             wait(tx, campaign, Reason::AuditsMissing { games: missing.games }).await?;

@@ -2,6 +2,7 @@
 
 use super::{prepare::Prepared, steps};
 use crate::{
+    clock::Time,
     model::{AccountId, CampaignCommand as Command, CampaignKey, Event, JobState, Reason, Refusal},
     store::{Database, Operation, StoreError, Tx},
 };
@@ -28,9 +29,10 @@ impl CommandCampaign {
         command: Command,
         seen: Option<i64>,
         by: Option<AccountId>,
+        now: Time,
     ) -> Result<Self, StoreError> {
         let prepared = match command {
-            Command::Train => Prepared::training(store, campaign.clone()).await?,
+            Command::Train => Prepared::training(store, campaign.clone(), now).await?,
             _ => Prepared::default(),
         };
         Ok(Self { campaign, command, seen, by, prepared })

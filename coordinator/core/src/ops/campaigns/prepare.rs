@@ -5,6 +5,7 @@ use stats::Decision;
 
 use super::{freeze, missing_audits::MissingAudits, steps};
 use crate::{
+    clock::Time,
     gate::Decided,
     model::{Campaign, CampaignKey, CampaignState, CampaignStep, JobId},
     query,
@@ -32,22 +33,27 @@ pub(super) struct GateStanding {
     pub(super) decided: Decided,
     /// Whether all pairs are counted.
     pub(super) is_out: bool,
-    /// The audits that the verdict still needs.
+    /// The audits and checks that the verdict still needs.
     pub(super) missing: Option<MissingAudits>,
 }
 
 impl Prepared {
     /// Reads what the next step of a campaign needs.
-    pub(super) async fn step(store: &Database, campaign: CampaignKey, draw: u64) -> Result<Self, StoreError> {
+    pub(super) async fn step(
+        store: &Database,
+        campaign: CampaignKey,
+        draw: u64,
+        now: Time,
+    ) -> Result<Self, StoreError> {
         let is_due = |campaign: &Campaign, positions| {
             campaign.state == CampaignState::Running && positions >= campaign.wanted_positions
         };
-        prepare(store, campaign, draw, is_due).await
+        prepare(store, campaign, draw, now, is_due).await
     }
 
     /// Reads what an early training needs.
-    pub(super) async fn training(store: &Database, campaign: CampaignKey) -> Result<Self, StoreError> {
-        prepare(store, campaign, 0, |_, _| true).await
+    pub(super) async fn training(store: &Database, campaign: CampaignKey, now: Time) -> Result<Self, StoreError> {
+        prepare(store, campaign, 0, now, |_, _| true).await
     }
 }
 
@@ -55,6 +61,7 @@ async fn prepare(
     store: &Database,
     key: CampaignKey,
     draw: u64,
+    now: Time,
     is_due: fn(&Campaign, i64) -> bool,
 ) -> Result<Prepared, StoreError> {
     let prepared = store.read(query!(|connection| {
@@ -63,9 +70,9 @@ async fn prepare(
         let counts = steps::count(connection.reborrow(), &campaign).await?;
         if campaign.phase == CampaignStep::Collecting && is_due(&campaign, counts.positions) {
             let generations = campaign.window_start()..=campaign.generation;
-            prepared.training_set = Nets::on(connection).training_set(campaign.id, generations).await?;
+            prepared.training_set = Nets::on(connection).training_set(campaign.id, generations, now).await?;
         } else if campaign.phase == CampaignStep::Gating && campaign.state == CampaignState::Running {
-            prepared.gate = gate_standing(&mut connection, &campaign, draw).await?;
+            prepared.gate = gate_standing(&mut connection, &campaign, draw, now).await?;
         }
         Ok(prepared)
     }));
@@ -80,6 +87,7 @@ async fn gate_standing(
     connection: &mut Connection<'_>,
     campaign: &Campaign,
     draw: u64,
+    now: Time,
 ) -> Result<Option<GateStanding>, StoreError> {
     let Some(job) = campaign.gate else { return Ok(None) };
     let plan = &campaign.plan.gate;
@@ -89,7 +97,7 @@ async fn gate_standing(
     let is_out = pairs.len() as u64 >= u64::from(plan.most_pairs);
     let is_over = is_out || decided.verdict.decision != Decision::Continue;
     let missing = if is_over {
-        MissingAudits::read(connection, job, &decided.verdict, plan.audit_percent, draw).await?
+        MissingAudits::read(connection, job, &decided.verdict, plan.audit_percent, draw, now).await?
     } else {
         None
     };

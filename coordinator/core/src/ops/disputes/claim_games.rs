@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Claims disputes over games of an engine until a time. If this referee crashes, others claim them
-/// after it.
+/// after it. Uploads wait for their checks from now on.
 pub struct ClaimDisputes {
     /// The bench signature of the engine.
     pub bench_signature: u64,
@@ -23,6 +23,7 @@ impl Operation for ClaimDisputes {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<DisputedGame>, StoreError> {
         let now = tx.now();
+        tx.rulings().record_claim(self.bench_signature as i64, now).await?;
         tx.comparisons().claim_disputes(now, self.bench_signature as i64, self.limit, self.until).await
     }
 }

@@ -19,7 +19,7 @@ pub enum Ruled {
 }
 
 /// Records a ruling with its certificate, and what follows from it. A wrong shard leaves the pool,
-/// and its account is quarantined.
+/// and its account is quarantined, as are those that confirmed the game.
 pub struct RecordRuling {
     /// The games.
     pub ruled: Ruled,
@@ -54,7 +54,7 @@ impl Operation for RecordRuling {
                 tx.jobs().lock(job).await?;
                 case.extend(tx.comparisons().evidence_of(shard).await?);
                 tx.shards().mark_checked(shard).await?;
-                if !case.found_wrong(shard) {
+                if !case.found_wrong(shard, game as i64) {
                     return Ok(false);
                 }
                 job

@@ -43,7 +43,7 @@ impl Operation for ReceiveUpload {
         let job = tx.jobs().lock(job).await?;
         let mut lease = tx.leases().get(&self.lease).await?.owned_by(self.account)?;
         let numbers = self.first as i64..(self.first + self.games) as i64;
-        let key = tx.workers().key(lease.worker).await?;
+        let key = tx.workers().record_contact(lease.worker, now).await?;
         key.check(lease.worker, self.token)?;
         lease.check_upload(&job, &numbers, key.is_trusted)?;
         let earlier = tx.shards().of_lease(lease.id).await?;
@@ -81,7 +81,6 @@ impl Operation for ReceiveUpload {
         if lease.is_done_after_upload(part.numbers.end, any_undelivered) {
             tx.leases().close(lease.id, LeaseState::Done).await?;
         }
-        tx.workers().record_contact(lease.worker, now).await?;
         Ok((ReceiptStatus::Received, tx.shards().notices(lease.worker).await?))
     }
 }

@@ -258,13 +258,28 @@ fn a_trusted_worker_may_be_ruled_wrong() {
 
 #[test]
 fn a_shard_found_wrong_by_a_check_goes_despite_a_clean_audit() {
-    let mut case = case(&[audited(1, 1), audit_of(1, 2, 2)]);
+    let mut case = case(&[audited(1, 1), ShardEvidence { numbers: 5..10, ..audit_of(1, 2, 2) }]);
     found(&mut case, 1, 1, 2, None);
     run(&mut case);
-    assert!(case.found_wrong(ShardId(1)));
+    assert_eq!(case.shard(ShardId(1)).audit, AuditState::Clean);
+    assert!(case.found_wrong(ShardId(1), 4));
     run(&mut case);
-    assert_eq!(states(&case), [Quarantined, Validated]);
-    assert!(!case.found_wrong(ShardId(1)), "it is out already");
+    assert_eq!((states(&case), &case.distrusted), (vec![Quarantined, Validated], &[AccountId(1)].into()));
+    assert!(!case.found_wrong(ShardId(1), 4), "it is out already");
+}
+
+#[test]
+fn an_account_that_confirmed_a_wrong_game_is_wrong_too() {
+    let half = |id, account| ShardEvidence { numbers: 5..10, ..audit_of(1, id, account) };
+    let mut case = case(&[audited(1, 1), audit_of(1, 2, 2), half(3, 3), audit_of(2, 4, 4), half(5, 5)]);
+    for (id, (left, right, differs)) in [(1, 2, None), (1, 3, None), (2, 4, None), (1, 5, Some(7))].iter().enumerate() {
+        found(&mut case, id as i64, *left, *right, *differs);
+    }
+    run(&mut case);
+    assert!(case.ruled(ComparisonId(3), [false, true]));
+    run(&mut case);
+    assert_eq!(case.distrusted, [1, 2, 3, 4].map(AccountId).into());
+    assert_eq!(states(&case), [Quarantined, Quarantined, Quarantined, Quarantined, Validated]);
 }
 
 #[test]

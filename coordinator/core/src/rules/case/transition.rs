@@ -7,8 +7,8 @@ use crate::model::{AccountId, ComparisonId, ShardId};
 pub enum Transition {
     /// Records the result of a comparison.
     Conclude(ComparisonId),
-    /// Records that a shard has a wrong game.
-    Convict(ShardId),
+    /// Records that a shard has this game wrong.
+    Convict(ShardId, i64),
     /// Recomputes the verified games of a shard.
     Verify(ShardId),
     /// Recomputes the clean games of an account.
@@ -47,7 +47,7 @@ impl Transition {
     #[must_use]
     pub const fn shard(self) -> Option<ShardId> {
         match self {
-            Self::Convict(shard)
+            Self::Convict(shard, _)
             | Self::Verify(shard)
             | Self::Dispute(shard)
             | Self::Withdraw(shard)

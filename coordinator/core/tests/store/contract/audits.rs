@@ -1,12 +1,14 @@
 //! Audits: games played again by other accounts.
 
+use std::collections::BTreeSet;
+
 use coordinator_core::{
     clock::{HOUR, SECOND},
-    model::{AccountId, Auditor, JobId},
-    ops::disputes::DrawAuditors,
+    model::{AccountId, Auditor, CampaignId, JobId, WorkerId},
+    ops::{disputes::DrawAuditors, workers::TrustWorker},
     query,
     reports::overview,
-    store::counting,
+    store::{Nets, counting},
 };
 use protocol::api::work::ReceiptStatus;
 
@@ -29,8 +31,12 @@ cases! {
     one_game_is_no_audit
     a_deleted_account_leaves_no_confirmations
     an_audited_shard_may_have_lost_its_games
+    training_sets_wait_for_audits
+    an_account_that_trains_audits_nothing
     two_accounts_do_not_certify_each_other
     a_trusted_worker_without_an_audit_lease_is_believed
+    trust_is_for_later_uploads
+    relatives_audit_each_other_for_want_of_others
 }
 
 async fn audit_of(lab: &Lab, shard: i64) -> String {
@@ -364,4 +370,91 @@ async fn a_trusted_worker_without_an_audit_lease_is_believed(lab: Lab) {
     twice(&lab, new, judge).await;
     let found = lab.rows::<(i64, String)>(FOUND).await;
     assert_eq!(found[1], (10, "clean".to_owned()), "{found:?}");
+}
+
+async fn training_sets_wait_for_audits(lab: Lab) {
+    let player = lab.player("player").await;
+    let (id, _) = lab.campaign("one").await;
+    let lease = lab.lease(player, "1", 16).await;
+    lab.deliver(player, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    lab.play(player, 1).await;
+    let games = async || {
+        let (campaign, now) = (CampaignId(id), lab.now());
+        let set = lab.store.read(query!(|c| Nets::on(c).training_set(campaign, 0..=0, now).await));
+        set.await.unwrap().unwrap().games
+    };
+    assert_eq!(games().await, 16, "the audit of the first upload is open");
+    lab.draw_auditors(&[player]).await;
+    assert_eq!(games().await, 32, "no account may audit it now");
+}
+
+/// It sees games before their audit.
+async fn an_account_that_trains_audits_nothing(lab: Lab) {
+    let (ann, tess) = (lab.player("ann").await, lab.player("tess").await);
+    let auditors = async || {
+        let fleet = lab.policy().await.fleet;
+        fleet.auditors.iter().map(|auditor| auditor.account.0).collect::<Vec<_>>()
+    };
+    assert_eq!(auditors().await, [ann.account, tess.account]);
+    lab.execute("UPDATE accounts SET role = 'trainer' WHERE name = 'tess'").await;
+    assert_eq!(auditors().await, [ann.account]);
+    lab.execute(&format!("UPDATE workers SET trusted = 1 WHERE id = {}", tess.worker)).await;
+    assert_eq!(auditors().await, [ann.account, tess.account]);
+}
+
+async fn trust_is_for_later_uploads(lab: Lab) {
+    lab.campaign("one").await;
+    let (new, late) = (lab.player("new").await, lab.player("late").await);
+    let trust = async || {
+        let trust = TrustWorker { worker: WorkerId(late.worker), is_trusted: true, by: None };
+        lab.run(trust).await.unwrap();
+    };
+    let lease = lab.lease(new, "1", 10).await;
+    lab.release(new, &lease.token, 0).await.unwrap();
+    let again = lab.lease(late, "1", 10).await;
+    lab.deliver(late, &again).await;
+    trust().await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    assert_eq!(lab.compare().await, 1);
+    let open = (0, "wanted".to_owned());
+    assert_eq!(lab.rows::<(i64, String)>(FOUND).await, [open.clone(), open]);
+    trust().await;
+    let after = format!("SELECT trusted_after FROM workers WHERE id = {}", late.worker);
+    assert_eq!(lab.value::<i64>(&after).await, 1, "it is trusted since the first time");
+}
+
+async fn relatives_audit_each_other_for_want_of_others(lab: Lab) {
+    lab.campaign("one").await;
+    let (new, mate, other) = (lab.player("new").await, lab.player("mate").await, lab.player("other").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let auditor = |player: &Player| Auditor { account: AccountId(player.account), proven_nodes: 0, is_trusted: false };
+    let drawn = async |players: &[Player]| {
+        let mut found = BTreeSet::new();
+        for draw in 0..30 {
+            lab.execute("UPDATE shards SET auditor_until = 0").await;
+            let auditors = players.iter().map(auditor).collect();
+            let draw = draw << 58;
+            lab.run(DrawAuditors { auditors, bench_signature: SIGNATURE as i64, draw }).await.unwrap();
+            found.insert(lab.value::<i64>("SELECT auditor FROM shards").await);
+        }
+        found
+    };
+    let set = |players: &[Player]| players.iter().map(|player| player.account).collect::<BTreeSet<i64>>();
+    assert_eq!(drawn(&[mate, other]).await, set(&[mate, other]), "they are strangers yet");
+    let house = format!("UPDATE workers SET network = 'house' WHERE account IN ({}, {})", new.account, mate.account);
+    lab.execute(&house).await;
+    assert_eq!(drawn(&[mate, other]).await, set(&[other]), "one house");
+    assert_eq!(drawn(&[mate]).await, set(&[mate]));
+    lab.execute("UPDATE workers SET network = NULL").await;
+    let invited = format!(
+        "INSERT INTO invitations (hash, role, created_by, created, expires, used_by)
+         VALUES ('h', 'volunteer', {}, 1, 1, {})",
+        mate.account, new.account
+    );
+    lab.execute(&invited).await;
+    assert_eq!(drawn(&[mate, other]).await, set(&[other]), "one invited the other");
 }

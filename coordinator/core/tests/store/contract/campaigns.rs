@@ -213,7 +213,7 @@ async fn too_many_rejected_candidates_stop_the_campaign(lab: Lab) {
 }
 
 /// An account audits the games of a gate, at most until it is decided.
-async fn audit_the_gate(lab: &Lab, auditor: Player, id: i64) {
+pub(super) async fn audit_the_gate(lab: &Lab, auditor: Player, id: i64) {
     for number in 0..20 {
         if row(lab, id).await.generation == 1 {
             break;

@@ -2,16 +2,21 @@
 
 use coordinator_core::{
     clock::HOUR,
-    model::{AccountId, AccountKey, ComparisonId, ShardId},
+    model::{AccountId, AccountKey, ComparisonId, JobId, ShardId},
     ops::disputes::{ClaimDisputes, ClaimUnchecked, PassCheck, RecordRuling, Ruled, SetQuarantine},
     reports::standing,
+    store::counting,
 };
 use protocol::api::{
     problem::Code,
     work::{Lease, Work},
 };
 
-use super::{cases, receiving::counted};
+use super::{
+    campaigns::{audit_the_gate, gating, row},
+    cases,
+    receiving::counted,
+};
 use crate::{
     common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, SIGNATURE, code},
     op,
@@ -22,6 +27,10 @@ cases! {
     a_referee_settles_a_dispute_without_trusted_workers
     a_dispute_is_claimed_by_one_referee_at_a_time
     a_check_withdraws_the_uploads_of_a_forger
+    training_sets_wait_for_checks
+    a_slow_referee_holds_up_uploads_for_an_hour
+    a_referee_that_is_gone_holds_up_nothing
+    a_gate_waits_for_its_checks
     both_sides_of_a_dispute_may_be_wrong
     the_confirmed_account_gets_the_games
     the_result_of_a_trusted_worker_is_authoritative
@@ -181,20 +190,81 @@ async fn a_check_withdraws_the_uploads_of_a_forger(lab: Lab) {
         lab.deliver(player, &lease).await;
         lab.validate(NO_AUDIT).await;
     }
-    let unchecked = async || {
-        let until = lab.now().after(300_000);
-        let claim = ClaimUnchecked { bench_signature: SIGNATURE, limit: 1, until };
-        lab.run(claim).await.unwrap().into_iter().map(|upload| upload.shard.0).collect::<Vec<_>>()
-    };
-    assert_eq!((unchecked().await, unchecked().await), (vec![3], vec![2]), "the newest first, each once");
+    let unchecked = async || unchecked(&lab).await.map(|shard| shard.0);
+    assert_eq!((unchecked().await, unchecked().await), (Some(3), Some(2)), "the newest first, each once");
     lab.run(PassCheck { shard: ShardId(2) }).await.unwrap();
     rule(&lab, Ruled::Check(ShardId(3)), 25).await;
     assert_eq!(states(&lab).await, ["quarantined", "validated", "quarantined"]);
     assert_eq!(counted(&lab, job).await, (10, 1_000));
     lab.clock.advance(300_001);
-    assert_eq!(unchecked().await, Vec::<i64>::new(), "what was checked, or is out, is not checked again");
+    assert_eq!(unchecked().await, None, "what was checked, or is out, is not checked again");
     rule(&lab, Ruled::Check(ShardId(1)), 3).await;
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM rulings").await, 1, "the shard was out already");
+}
+
+/// The upload that a referee is to check now.
+async fn unchecked(lab: &Lab) -> Option<ShardId> {
+    let until = lab.now().after(300_000);
+    let claim = ClaimUnchecked { bench_signature: SIGNATURE, limit: 1, until };
+    lab.run(claim).await.unwrap().first().map(|upload| upload.shard)
+}
+
+/// A campaign with the games of its first training in two uploads, which wait for a referee.
+async fn unchecked_campaign(lab: &Lab) -> i64 {
+    let player = lab.player("player").await;
+    let (id, _) = lab.campaign("one").await;
+    claim(lab).await;
+    lab.play(player, 2).await;
+    lab.drive(id).await;
+    assert_eq!(row(lab, id).await.phase.name(), "collecting");
+    id
+}
+
+async fn trained_games(lab: &Lab, id: i64) -> i64 {
+    lab.drive(id).await;
+    assert_eq!(row(lab, id).await.phase.name(), "training");
+    lab.value("SELECT games FROM manifests").await
+}
+
+async fn training_sets_wait_for_checks(lab: Lab) {
+    let id = unchecked_campaign(&lab).await;
+    let shard = unchecked(&lab).await.unwrap();
+    lab.run(PassCheck { shard }).await.unwrap();
+    assert_eq!(trained_games(&lab, id).await, 16, "the games of one upload");
+}
+
+async fn a_slow_referee_holds_up_uploads_for_an_hour(lab: Lab) {
+    let id = unchecked_campaign(&lab).await;
+    lab.clock.advance(HOUR - 10_000);
+    claim(&lab).await;
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase.name(), "collecting");
+    lab.clock.advance(10_000);
+    assert_eq!(trained_games(&lab, id).await, 32);
+}
+
+async fn a_referee_that_is_gone_holds_up_nothing(lab: Lab) {
+    let id = unchecked_campaign(&lab).await;
+    lab.clock.advance(HOUR / 6);
+    assert_eq!(trained_games(&lab, id).await, 32);
+}
+
+async fn a_gate_waits_for_its_checks(lab: Lab) {
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let (id, gate) = gating(&lab, new, 0).await;
+    claim(&lab).await;
+    lab.play(new, 8).await;
+    lab.drive(id).await;
+    audit_the_gate(&lab, old, id).await;
+    let audited = op!(lab.read, [], |c| counting::audited(&mut c, JobId(gate), 1_000)).unwrap();
+    assert!(audited.clean * 10 >= audited.games && audited.waiting == 0, "{audited:?}");
+    let waits = row(&lab, id).await;
+    assert_eq!((waits.generation, waits.phase.name()), (0, "gating"), "no game of it is checked");
+    while let Some(shard) = unchecked(&lab).await {
+        lab.run(PassCheck { shard }).await.unwrap();
+    }
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.generation, 1);
 }
 
 async fn both_sides_of_a_dispute_may_be_wrong(lab: Lab) {

@@ -87,7 +87,7 @@ async fn no_training_begins_without_its_whole_manifest(lab: Lab) {
     let judge = lab.judge("judge").await;
     let (id, _) = lab.campaign("one").await;
     lab.play(judge, 2).await;
-    let advance = AdvanceCampaign::prepare(&lab.store, CampaignId(id), SIGNATURE, 0).await.unwrap();
+    let advance = AdvanceCampaign::prepare(&lab.store, CampaignId(id), SIGNATURE, 0, lab.now()).await.unwrap();
     let parts = "SELECT COUNT(*) FROM manifest_parts";
     assert!(lab.value::<i64>(parts).await > 0);
     // A coordinator was killed between two parts, or another one dropped them.
