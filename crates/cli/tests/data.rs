@@ -144,6 +144,16 @@ fn a_bench_counts_on_a_terminal_until_it_is_interrupted() {
 }
 
 #[test]
+fn a_device_as_output_names_standard_output() {
+    let folder = new_folder("data-export-device");
+    let output = data(&folder, &["export", GAMES, "--format", "jsonl", "--out", "/dev/null"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    let expected = "chuhe: --out: /dev/null exists already; nothing is written over; \
+                    `--out -` writes to standard output\n";
+    assert_eq!((output.status.code(), error.as_str()), (Some(2), expected));
+}
+
+#[test]
 fn a_truncated_file_is_rejected_and_recovered() {
     let folder = new_folder("data-recover");
     let bytes = fs::read(GAMES).unwrap();
