@@ -3,10 +3,15 @@
 
 use client::printable;
 
-/// Formats a text as one sentence, in which a terminal obeys nothing.
+/// Formats a text as one sentence, in which a terminal obeys nothing. An address or a path at its
+/// beginning stays as it is.
 pub(crate) fn sentence(text: impl AsRef<str>) -> String {
     let text = printable(text.as_ref());
     let stop = if text.ends_with(['.', '!', '?', '…', '。', '！', '？']) { "" } else { "." };
+    let word = text.split(' ').next().unwrap_or_default().trim_end_matches(':');
+    if word.contains([':', '/']) {
+        return format!("{text}{stop}");
+    }
     let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
     format!("{}{rest}{stop}", first.to_uppercase())
 }
@@ -27,6 +32,9 @@ mod tests {
             (" Write to us! ", "Write to us!"),
             ("A file is missing: there is no such object", "A file is missing: there is no such object."),
             ("机器被停用。", "机器被停用。"),
+            ("https://localhost:7391 speaks no TLS", "https://localhost:7391 speaks no TLS."),
+            ("state/outbox: no space left", "state/outbox: no space left."),
+            ("server: no answer", "Server: no answer."),
             ("éteint", "Éteint."),
             ("run\x1b[2J this", "Run [2J this."),
         ] {

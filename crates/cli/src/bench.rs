@@ -7,7 +7,7 @@ use engine::{Evaluation, Settings, bench};
 use nnue::{Kernel, Net};
 use serde::Serialize;
 
-use crate::{Finding, parameters, progress::Progress, stopwatch, threads};
+use crate::{Finding, interrupt, parameters, progress::Progress, stopwatch, threads};
 
 /// Search fixed positions to a fixed depth, and print the node count and the speed
 ///
@@ -50,6 +50,7 @@ struct Answer {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        interrupt::exit_without_result();
         let kernel = Kernel::from_env()?;
         let net = self.net.as_ref().map(Net::from_file).transpose().context("--net")?.map(Arc::new);
         let hash = net.as_ref().map(|net| net.hash().to_string());
@@ -61,11 +62,13 @@ impl Arguments {
             parameters: parameters::joined(&self.param, "--param")?,
         };
         let mut counts = Vec::new();
-        let mut progress = Progress::new("positions", None);
-        let (nodes, time) = stopwatch::timed(|| {
-            bench::run_with(&settings, self.depth, &mut |fen, nodes| {
-                counts.push((fen.clone(), nodes));
-                progress.count(1);
+        let mut progress = Progress::new("positions", Some(bench::positions().len() as u64));
+        let (nodes, time) = progress.while_counting(|count| {
+            stopwatch::timed(|| {
+                bench::run_with(&settings, self.depth, &mut |fen, nodes| {
+                    counts.push((fen.clone(), nodes));
+                    count();
+                })
             })
         });
         drop(progress);

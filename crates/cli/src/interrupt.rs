@@ -13,6 +13,8 @@ use std::{
 
 /// Exit status after Ctrl-C, as shells have it.
 pub(crate) const EXIT_STATUS: u8 = 130;
+/// What an interrupted command has done that writes its result when it is whole.
+pub(crate) const NOTHING_WRITTEN: &str = "nothing was written";
 /// Interval of looks at the flag.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -41,9 +43,16 @@ pub(crate) fn on_request(act: impl FnOnce() + Send + 'static) {
 /// end it stands for commands whose files are whole after each game.
 pub(crate) fn exit_with(sentence: String) {
     on_request(move || {
-        let _ = writeln!(io::stderr(), "\nchuhe: {}", Interrupted(sentence));
+        // Until the end no progress is written behind it.
+        let mut error = io::stderr().lock();
+        let _ = writeln!(error, "\nchuhe: {}", Interrupted(sentence));
         process::exit(i32::from(EXIT_STATUS));
     });
+}
+
+/// [`exit_with`] for a command that keeps nothing before its end.
+pub(crate) fn exit_without_result() {
+    exit_with(NOTHING_WRITTEN.to_owned());
 }
 
 fn flag() -> &'static Arc<AtomicBool> {

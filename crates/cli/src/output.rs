@@ -45,7 +45,15 @@ impl Output {
         if path == Path::new("-") {
             return Ok(Self::Standard(BufWriter::new(StandardOutput(io::stdout()))));
         }
-        AtomicFile::begin(path).map(Self::File)
+        AtomicFile::begin(path).map(Self::File).map_err(|error| {
+            // Such as /dev/stdout.
+            let is_device = error.kind() == io::ErrorKind::AlreadyExists && path.starts_with("/dev");
+            if is_device {
+                io::Error::new(error.kind(), format!("{error}; `--out -` writes to standard output"))
+            } else {
+                error
+            }
+        })
     }
 
     /// Whether counts belong elsewhere: standard output holds the data alone.

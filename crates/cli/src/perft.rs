@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 use xiangqi::{Fen, perft};
 
-use crate::{Finding, progress::Progress, stopwatch, threads};
+use crate::{Finding, interrupt, progress::Progress, stopwatch, threads};
 
 /// Count the leaf positions of all legal move sequences of a length
 ///
@@ -55,6 +55,7 @@ struct Share {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        interrupt::exit_without_result();
         let fen = match &self.fen {
             Some(fen) => fen.parse().context("--fen")?,
             None => Fen::start(),

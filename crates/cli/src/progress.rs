@@ -1,6 +1,11 @@
 //! The progress of a long command: counts on a terminal, and the end by Ctrl-C.
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
 
 use selfplay::Timer as _;
 
@@ -53,12 +58,32 @@ impl Progress {
     /// If the command is interrupted.
     pub(crate) fn add(&mut self, count: u64) -> Result<(), Interrupted> {
         self.count(count);
-        if interrupt::is_requested() { Err(Interrupted("nothing was written".to_owned())) } else { Ok(()) }
+        if interrupt::is_requested() { Err(Interrupted(interrupt::NOTHING_WRITTEN.to_owned())) } else { Ok(()) }
     }
 
     /// Shows the count of everything so far.
     pub(crate) fn set(&mut self, done: u64) {
         self.count(done.saturating_sub(self.done));
+    }
+
+    /// Runs `work`, which counts by calls of its argument. The line is also updated between them,
+    /// for things that take seconds each.
+    pub(crate) fn while_counting<T>(&mut self, work: impl FnOnce(&dyn Fn()) -> T) -> T {
+        let (counted, counts) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                loop {
+                    match counts.recv_timeout(UPDATE_INTERVAL) {
+                        Ok(()) => self.count(1),
+                        Err(RecvTimeoutError::Timeout) => self.count(0),
+                        Err(RecvTimeoutError::Disconnected) => break,
+                    }
+                }
+            });
+            let result = work(&|| _ = counted.send(()));
+            drop(counted);
+            result
+        })
     }
 
     /// Prints a permanent line.

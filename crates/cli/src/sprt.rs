@@ -69,7 +69,7 @@ impl Arguments {
             los: estimate.los,
             decision: test.decide(llr),
             games: self.counts.games(),
-            score: self.counts.score(),
+            score: self.counts.counted_score(),
         };
         if self.json {
             serde_json::to_writer(&mut *out, &answer)?;
@@ -78,13 +78,22 @@ impl Arguments {
         }
         writeln!(out, "llr {} in {bounds}: {}", Rounded { number: llr, places: 4 }, answer.decision)?;
         writeln!(out, "elo {estimate}")?;
-        writeln!(out, "los {:.2} %", 100.0 * answer.los)?;
+        writeln!(out, "los {}", likelihood(answer.los))?;
         writeln!(out, "score {:.2} % of {} games", 100.0 * answer.score, answer.games)?;
         if answer.decision == Decision::Continue {
             let outlook = test.outlook(self.counts)?;
-            let (games, chance) = (outlook.games_to_go, 100.0 * outlook.chance_of_h1);
-            writeln!(out, "about {games:.0} games to go; {chance:.0} % chance of accepting H1, at this rate")?;
+            let (games, chance) = (outlook.games_to_go, likelihood(outlook.chance_of_h1));
+            writeln!(out, "about {games:.0} games to go; {chance} chance of accepting H1, at this rate")?;
         }
         Ok(Finding::Holds)
+    }
+}
+
+/// A probability in percent, never 0 or 100: results do not prove that much.
+fn likelihood(share: f64) -> String {
+    match format!("{:.1}", 100.0 * share).as_str() {
+        "100.0" => "> 99.9 %".to_owned(),
+        "0.0" => "< 0.1 %".to_owned(),
+        percent => format!("{percent} %"),
     }
 }

@@ -83,6 +83,76 @@ fn an_interrupted_fetch_says_how_it_continues() {
     assert_eq!((output.status.code(), said.as_str()), (Some(130), expected));
 }
 
+/// The commands whose only output is at their end said nothing, and died by the signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_command_says_that_nothing_was_written() {
+    let folder = new_folder("interrupted");
+    // Opening it as a file waits for a writer.
+    assert!(Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
+    let nothing = "nothing was written";
+    for (arguments, says) in [
+        ("data verify pipe", nothing),
+        ("data stats pipe", nothing),
+        ("data sample pipe --quiet", nothing),
+        ("data sample pipe", "the printed positions are only the first"),
+        ("bench --depth 64", nothing),
+        ("perft --depth 32", nothing),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe"));
+        command.args(arguments.split(' ')).current_dir(&folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        // It runs until the signal, which the second thread waits for.
+        let threads = format!("/proc/{}/task", child.id());
+        while fs::read_dir(&threads).unwrap().count() < 2 {
+            thread::yield_now();
+        }
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        let expected = format!("\nchuhe: interrupted: {says}\n");
+        assert_eq!((output.status.code(), error), (Some(130), expected), "{arguments}");
+        assert!(output.stdout.is_empty(), "{arguments}");
+    }
+}
+
+/// A position takes long at this depth: the line comes before the first is searched.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bench_counts_on_a_terminal_until_it_is_interrupted() {
+    let spawn = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+    let mut command = Command::new("python3");
+    command.args(["-c", spawn, env!("CARGO_BIN_EXE_chuhe"), "bench", "--depth", "64"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut shown = Vec::new();
+    let mut output = child.stdout.take().unwrap();
+    let mut read = |shown: &mut Vec<u8>| {
+        let mut part = [0; 4096];
+        let size = output.read(&mut part).unwrap();
+        shown.extend(&part[..size]);
+        size > 0
+    };
+    while !String::from_utf8_lossy(&shown).contains("positions 0/") {
+        assert!(read(&mut shown), "{shown:?}");
+    }
+    let mut keyboard = child.stdin.take().unwrap();
+    keyboard.write_all(b"\x03").unwrap();
+    while read(&mut shown) {}
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.ends_with("\r\nchuhe: interrupted: nothing was written\r\n"), "{shown:?}");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn a_device_as_output_names_standard_output() {
+    let folder = new_folder("data-export-device");
+    let output = data(&folder, &["export", GAMES, "--format", "jsonl", "--out", "/dev/null"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    let expected = "chuhe: --out: /dev/null exists already; nothing is written over; \
+                    `--out -` writes to standard output\n";
+    assert_eq!((output.status.code(), error.as_str()), (Some(2), expected));
+}
+
 #[test]
 fn a_truncated_file_is_rejected_and_recovered() {
     let folder = new_folder("data-recover");

@@ -482,14 +482,21 @@ fn nets_are_loaded() {
     let mut client = Client::new();
     let answer = client.request(&format!("setoption name EvalFile value {}\neval\ngo depth 3", file.display()));
     let playing = format!(
-        "info string playing with net {} on {}\n",
-        Net::from_bytes(&parameters.to_bytes()).unwrap().hash(),
+        "info string playing with net {} ({}…) on {}\n",
+        file.display(),
+        &Net::from_bytes(&parameters.to_bytes()).unwrap().hash().to_string()[..8],
         Kernel::best()
     );
     assert!(answer.starts_with(&playing), "{answer}");
-    assert!(answer.contains(" for Red, by net ") && answer.contains("bestmove "), "{answer}");
+    assert!(
+        answer.contains(&format!(" for Red, by net {} (", file.display())) && answer.contains("bestmove "),
+        "{answer}"
+    );
     let answer = client.request("setoption name EvalFile value <plain>\neval");
     assert!(answer.ends_with(" for Red, by the plain evaluation\n"), "{answer}");
+    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../nets/gen2-256/net.nnue");
+    let answer = client.request(&format!("setoption name EvalFile value {published}"));
+    assert_eq!(answer, format!("info string playing with net gen2-256 (897084e4…) on {}\n", Kernel::best()));
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -79,6 +79,20 @@ impl Counts {
         Distribution::of(*self).mean()
     }
 
+    /// The mean score of the counted games alone, from 0 to 1; ½ for an empty match.
+    ///
+    /// ```
+    /// let sweep = stats::Counts::from(stats::Pentanomial::new([0, 0, 0, 0, 5]));
+    /// assert_eq!((sweep.counted_score(), sweep.score() < 1.0), (1.0, true));
+    /// ```
+    #[must_use]
+    pub fn counted_score(&self) -> f64 {
+        let cells = self.cells();
+        let sum = |value: fn(usize) -> f64| cells.iter().enumerate().map(|(i, &n)| value(i) * n as f64).sum::<f64>();
+        let results = sum(|_| 1.0);
+        if results == 0.0 { 0.5 } else { sum(|i| i as f64) / (results * (cells.len() - 1) as f64) }
+    }
+
     /// The same match as seen by the opponent.
     #[must_use]
     pub fn reversed(self) -> Self {

@@ -13,9 +13,8 @@ use crate::normal::{self, QUANTILE_97_5};
 /// small differences between players who never draw.
 pub(crate) const NORMALIZED_PER_DEVIATION: f64 = 800.0 / std::f64::consts::LN_10;
 
-/// Scores are clamped to this distance from 0 and 1, so that the Elo of a clean sweep is finite:
-/// ±1199.8.
-const SCORE_FLOOR: f64 = 1e-3;
+/// The bound of estimates of logistic Elo, so that those of a clean sweep are finite.
+pub(crate) const MAX_ESTIMATE: f64 = 1000.0;
 
 /// The scale of a hypothesis such as "5 Elo stronger".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,7 +108,7 @@ impl fmt::Display for EloEstimate {
 /// Estimates for a match of fixed length. A match stopped by its own test is a biased sample: use
 /// [`Sprt::estimate`](crate::Sprt::estimate) for it.
 impl Counts {
-    /// Logistic Elo: the mean score μ ± 1.96 √(v/N), converted.
+    /// Logistic Elo: the mean score μ ± 1.96 √(v/N), converted, within ±1000.
     ///
     /// ```
     /// let counts = stats::Trinomial::new([600, 800, 700]);
@@ -166,10 +165,10 @@ pub(crate) fn lead_of_elo(elo: f64) -> f64 {
     0.5 * (elo / NORMALIZED_PER_DEVIATION).tanh()
 }
 
-/// The logistic Elo of a score, clamped by [`SCORE_FLOOR`].
+/// The logistic Elo of a score, within ±[`MAX_ESTIMATE`].
 fn elo_of_score(score: f64) -> f64 {
-    let score = score.clamp(SCORE_FLOOR, 1.0 - SCORE_FLOOR);
-    400.0 * (score / (1.0 - score)).log10()
+    let score = score.clamp(0.0, 1.0);
+    (400.0 * (score / (1.0 - score)).log10()).clamp(-MAX_ESTIMATE, MAX_ESTIMATE)
 }
 
 #[cfg(test)]
@@ -179,7 +178,7 @@ mod tests {
 
     #[test]
     fn scores_and_elo_are_inverse() {
-        for elo in [-1100.0, -50.0, 0.0, 1.0, 200.0, 1100.0] {
+        for elo in [-990.0, -50.0, 0.0, 1.0, 200.0, 990.0] {
             assert!((elo_of_score(score_of_elo(elo)) - elo).abs() < 1e-9);
             assert!((score_of_elo(elo) - 0.5 - lead_of_elo(elo)).abs() < 1e-15);
         }
@@ -201,6 +200,15 @@ mod tests {
                 assert!(elo_low <= elo && elo <= elo_high && (0.0..=1.0).contains(&los), "{cells:?}");
                 assert!(elo_low.is_finite() && elo_high.is_finite(), "{cells:?}");
             }
+        }
+    }
+
+    #[test]
+    fn all_estimates_have_one_bound() {
+        let test = crate::Sprt::new(EloModel::Normalized, crate::Hypotheses::new(0.0, 10.0).unwrap());
+        let counts = Counts::from(Pentanomial::new([0, 0, 1, 0, 0]));
+        for estimate in [counts.logistic_elo(), test.estimate(counts)] {
+            assert_eq!(format!("{estimate:.0}"), "0 [-1000, 1000]");
         }
     }
 

@@ -9,7 +9,7 @@ use dataset::{
 };
 use serde::Serialize;
 
-use crate::{Finding, progress::Progress, stopwatch, threads};
+use crate::{Finding, interrupt, progress::Progress, stopwatch, threads};
 
 /// Draw positions in a trainer's random order, one JSON object a line
 ///
@@ -79,6 +79,11 @@ struct Line {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        if self.quiet {
+            interrupt::exit_without_result();
+        } else {
+            interrupt::exit_with("the printed positions are only the first".to_owned());
+        }
         let plan = Plan {
             seed: self.seed,
             blocks_in_pool: self.pool as usize,

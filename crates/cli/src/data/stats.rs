@@ -11,7 +11,7 @@ use serde::Serialize;
 use xiangqi::rules::RuleSet;
 
 use super::{NOT_FOR_TRAINING, other_rules::OtherRules, svg};
-use crate::{Finding, progress::Progress};
+use crate::{Finding, interrupt, progress::Progress};
 
 /// Print statistics of shards: games, positions, endings, sizes
 #[derive(Debug, clap::Args)]
@@ -40,6 +40,7 @@ struct Answer {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        interrupt::exit_without_result();
         let mut counter = Counter::default();
         let mut against = self.against.map(OtherRules::new);
         let mut progress = Progress::new("shards", Some(self.files.len() as u64));

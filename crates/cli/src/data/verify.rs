@@ -10,7 +10,7 @@ use dataset::{
 use serde::Serialize;
 
 use super::NOT_FOR_TRAINING;
-use crate::{Finding, progress::Progress, stopwatch, threads};
+use crate::{Finding, interrupt, progress::Progress, stopwatch, threads};
 
 /// Replay all games of shards, and compare openings, moves, scores, outcomes and reasons
 ///
@@ -54,8 +54,11 @@ struct Line {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        interrupt::exit_without_result();
         let mut answer = Answer::default();
-        let mut progress = Progress::new("games", None);
+        // A file that cannot be opened is reported in its turn.
+        let games = self.files.iter().map(|path| Ok(shard::open(path)?.games()));
+        let mut progress = Progress::new("games", games.sum::<Result<u64>>().ok());
         let verify = |path| self.verify(path, &mut answer, &mut progress);
         let (result, time) = stopwatch::timed(|| self.files.iter().try_for_each(verify));
         drop(progress);

@@ -17,6 +17,8 @@ use crate::{
 /// The current option values.
 pub(super) struct Options {
     setup: Setup,
+    /// The value of `EvalFile`.
+    pub(super) net_file: String,
     pub(super) parameters: Parameters,
     pub(super) lines: usize,
     pub(super) rules: RuleSet,
@@ -114,6 +116,7 @@ impl Options {
         Self {
             parameters: setup.settings.parameters.clone(),
             setup,
+            net_file: BUILT_IN.to_owned(),
             lines: 1,
             rules: RuleSet::default(),
             overhead: Duration::from_millis(30),
@@ -203,7 +206,11 @@ impl Options {
             }
             Id::Threads => return Ok(Change::Threads(kind.number(value).ok_or_else(invalid)?)),
             Id::Lines => self.lines = kind.number(value).ok_or_else(invalid)?,
-            Id::EvalFile => return self.load(name, value).map(Change::Evaluation),
+            Id::EvalFile => {
+                let evaluation = self.load(name, value)?;
+                value.clone_into(&mut self.net_file);
+                return Ok(Change::Evaluation(evaluation));
+            }
             Id::Rules => {
                 let rules = kind.choice(value).and_then(|name| name.parse().ok()).ok_or_else(invalid)?;
                 self.rules = rules;

@@ -27,6 +27,7 @@ use crate::{
     engine::{Engine, Settings},
     evaluation::{Evaluation, Evaluator},
     limits::Limits,
+    published,
 };
 
 /// The initial settings of a session, and the limits of its options.
@@ -240,7 +241,21 @@ impl<W: Write + Send + 'static> Session<W> {
 
     /// Tells which evaluation plays.
     fn write_evaluation(&self) -> io::Result<()> {
-        self.write_info(&format_args!("playing with {}", describe(&self.evaluation)))
+        self.write_info(&format_args!("playing with {}", self.describe_evaluation()))
+    }
+
+    /// Names a net by its file, or as published, and by the first digits of its hash.
+    fn describe_evaluation(&self) -> String {
+        match &self.evaluation {
+            Evaluation::Plain => "the plain evaluation".to_owned(),
+            Evaluation::Net(net, kernel) => {
+                let is_published = net.hash() == published::net().hash();
+                let name = if is_published { published::NAME } else { &self.options.net_file };
+                format!("net {name} ({:.8}…) on {kernel}", net.hash().to_string())
+            }
+            #[cfg(feature = "experiments")]
+            Evaluation::Experiment(experiment) => format!("{experiment:?}"),
+        }
     }
 
     /// The engine, after stopping a search that owns it.
@@ -401,7 +416,7 @@ impl<W: Write + Send + 'static> Session<W> {
             Color::Red => "Red",
             Color::Black => "Black",
         };
-        self.write_info(&format_args!("{score} for {side}, by {}", describe(&self.evaluation)))
+        self.write_info(&format_args!("{score} for {side}, by {}", self.describe_evaluation()))
     }
 }
 
@@ -411,15 +426,6 @@ impl<W: Write + Send + 'static> Drop for Session<W> {
         if let Some(job) = &self.job {
             job.stop();
         }
-    }
-}
-
-fn describe(evaluation: &Evaluation) -> String {
-    match evaluation {
-        Evaluation::Plain => "the plain evaluation".to_owned(),
-        Evaluation::Net(net, kernel) => format!("net {} on {kernel}", net.hash()),
-        #[cfg(feature = "experiments")]
-        Evaluation::Experiment(experiment) => format!("{experiment:?}"),
     }
 }
 

@@ -17,11 +17,8 @@
 use super::brownian::Absorbed;
 use super::{Bounds, Sprt};
 use crate::distribution::Distribution;
-use crate::elo::{NORMALIZED_PER_DEVIATION, lead_of_elo};
+use crate::elo::{MAX_ESTIMATE, NORMALIZED_PER_DEVIATION, lead_of_elo};
 use crate::{Counts, EloEstimate, EloModel};
-
-/// The bound of all estimates.
-const MAX_ESTIMATE: f64 = 1000.0;
 
 impl Sprt {
     /// Logistic Elo, its 95 % interval and the likelihood of superiority, for a match run under
