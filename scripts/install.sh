@@ -3,17 +3,16 @@
 # program, checks the SHA-256, and installs it. Releases have the layout of the worker's updates
 # (worker/src/update.rs), so an update later replaces this very file.
 #
-#   CHUHE_RELEASES=https://… [CHUHE_UPDATE_KEY=…] scripts/install.sh [FOLDER]
+#   [CHUHE_RELEASES=…] [CHUHE_UPDATE_KEY=…] sh install.sh [FOLDER]
 #
-# With the key, and minisign on this machine, the release's signature is checked as well.
-#
-# There is no release yet: until then build from source (README). FOLDER is ~/.local/bin by default.
+# CHUHE_RELEASES is the folder of a release, or its address (https://…); by default the folder of
+# this script. With CHUHE_UPDATE_KEY, the public key, minisign checks the release's signature as
+# well. FOLDER is ~/.local/bin by default.
 set -eu
 
 fail() { echo "install.sh: $*" >&2; exit 2; }
 
-releases=${CHUHE_RELEASES:-}
-[ -n "$releases" ] || fail "no release is there yet: build from source (README), or say in CHUHE_RELEASES where releases are"
+releases=${CHUHE_RELEASES:-$(dirname "$0")}
 folder=${1:-$HOME/.local/bin}
 
 case "$(uname -s)" in
@@ -28,13 +27,20 @@ case "$(uname -m)" in
 esac
 name=chuhe-worker-$system-$machine
 
-if command -v curl >/dev/null 2>&1; then
-    fetch() { curl --fail --silent --show-error --location --proto '=https,file' --output "$2" "$1"; }
-elif command -v wget >/dev/null 2>&1; then
-    fetch() { wget --quiet --output-document="$2" "$1"; }
-else
-    fail "neither curl nor wget is there"
-fi
+case "$releases" in
+    # Of the network only TLS is trusted, except for this machine itself.
+    https://* | http://127.0.0.1:* | http://localhost:*)
+        if command -v curl >/dev/null 2>&1; then
+            fetch() { curl --fail --silent --show-error --location --proto-redir =https --output "$2" "$1"; }
+        elif command -v wget >/dev/null 2>&1; then
+            fetch() { wget --quiet --output-document="$2" "$1"; }
+        else
+            fail "neither curl nor wget is there"
+        fi
+        ;;
+    http://*) fail "$releases: releases are fetched by https only" ;;
+    *) fetch() { cp "${1#file://}" "$2"; } ;;
+esac
 if command -v sha256sum >/dev/null 2>&1; then
     hash() { sha256sum "$1" | cut -d ' ' -f 1; }
 else
@@ -44,7 +50,8 @@ fi
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 get() { fetch "$releases/$1" "$new/$2" || fail "$releases/$1 could not be fetched"; }
-get "$name.release" release
+fetch "$releases/$name.release" "$new/release" ||
+    fail "$releases/$name.release could not be fetched; does CHUHE_RELEASES name a release for $system-$machine?"
 if [ -n "${CHUHE_UPDATE_KEY:-}" ]; then
     command -v minisign >/dev/null 2>&1 || fail "a key was given, but minisign, which checks signatures, is not there"
     get "$name.release.minisig" release.minisig

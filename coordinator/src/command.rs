@@ -7,7 +7,7 @@ mod watch;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use coordinator_core::clock::Clock;
 use shell::Places;
 
@@ -34,6 +34,7 @@ enum Command {
     /// Manage campaigns, nets, accounts and data
     #[command(subcommand)]
     Admin(Box<admin::Command>),
+    Manual(manual::Arguments),
 }
 
 /// Runs the command line.
@@ -62,6 +63,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode> {
             store.close().await;
             done?;
         }
+        Command::Manual(manual) => manual.run(Arguments::command())?,
         Command::Watch(watch) => {
             let (store, _) = arguments.places.open_existing(&clock).await?;
             let ended = watch::run(&store, &clock, &watch).await;

@@ -9,7 +9,7 @@ mod status;
 
 use std::{io, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use fault::{PassingFault, print_error};
 
 /// Plays xiangqi games that train nets, on the cores that you give it, and hands them in.
@@ -35,6 +35,7 @@ enum Command {
     Launchd(service::Program),
     /// Print the command that lets Windows start the worker when you log on
     Windows(service::Program),
+    Manual(manual::Arguments),
 }
 
 /// Runs the program and returns its exit status: 0 success, 1 failure, 2 bad input.
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::Systemd(arguments) => arguments.run(&mut out),
         Command::Launchd(program) => program.print(crate::service::launchd, &mut out),
         Command::Windows(program) => program.print(crate::service::windows, &mut out),
+        Command::Manual(arguments) => arguments.run(Arguments::command()).map(|()| ExitCode::SUCCESS),
     };
     match result {
         Ok(code) => code,

@@ -7,13 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "worker",
     "crates/client",
     "crates/protocol",
     "crates/selfplay",
     "crates/engine",
     "crates/dataset",
+    "crates/manual",
     "crates/nnue",
     "crates/stats",
     "crates/xiangqi",

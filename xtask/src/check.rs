@@ -16,9 +16,10 @@ use self::tools::{Optional, TOOLS};
 const MUSL: &str = "x86_64-unknown-linux-musl";
 
 /// The packages that build and test on every platform, without libtorch, databases and browsers.
-const PORTABLE: [&str; 9] = [
+const PORTABLE: [&str; 10] = [
     "xiangqi",
     "chuhe-stats",
+    "chuhe-manual",
     "chuhe-nnue",
     "chuhe-dataset",
     "chuhe-protocol",

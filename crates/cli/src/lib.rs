@@ -9,7 +9,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use output::{StandardOutput, is_broken_pipe};
 
@@ -61,6 +61,7 @@ enum Command {
     Tune(Box<tune::Arguments>),
     Net(net::Arguments),
     Data(data::Arguments),
+    Manual(manual::Arguments),
 }
 
 /// The result of a command that completed.
@@ -91,6 +92,7 @@ pub fn main() -> ExitCode {
         Command::Tune(arguments) => arguments.run(&mut out),
         Command::Net(arguments) => arguments.run(&mut out),
         Command::Data(arguments) => arguments.run(&mut out),
+        Command::Manual(arguments) => arguments.run(Arguments::command()).map(|()| Finding::Holds),
     };
     // Output from before an error is flushed too.
     let flushed = out.flush().map_err(anyhow::Error::from);

@@ -21,7 +21,7 @@ pub(super) struct Optional {
 }
 
 /// Why a missing opponent is no failure: docs/decisions/032-skip-tests-of-missing-tools-visibly.md.
-pub(super) const TOOLS: [Optional; 4] = [
+pub(super) const TOOLS: [Optional; 5] = [
     Optional {
         title: "an engine to play against",
         packages: &["fairy-stockfish"],
@@ -47,6 +47,13 @@ pub(super) const TOOLS: [Optional; 4] = [
         found: || succeeds("strace", &["-o", "/dev/null", "true"]),
         skip: Some("CHUHE_SKIP_STRACE"),
         skipped: "SKIPPED counting the syncs before a response: strace could not be had",
+    },
+    Optional {
+        title: "minisign, which checks signatures for the installer",
+        packages: &["minisign"],
+        found: || on_path("minisign"),
+        skip: Some("CHUHE_SKIP_MINISIGN"),
+        skipped: "SKIPPED signatures at the installer: minisign could not be installed",
     },
     Optional {
         title: "a browser",
