@@ -13,7 +13,7 @@ use std::{
 
 /// Exit status after Ctrl-C, as shells have it.
 pub(crate) const EXIT_STATUS: u8 = 130;
-/// What an interrupted command has done that writes its result when it is whole.
+/// The sentence of an interrupted command that writes its result only when it is whole.
 pub(crate) const NOTHING_WRITTEN: &str = "nothing was written";
 /// Interval of looks at the flag.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);

@@ -15,7 +15,7 @@ fn every_problem_code_is_documented() {
     assert_eq!(documented, Code::ALL.iter().map(row).collect::<Vec<_>>());
 }
 
-/// Returns the paths of all keys of a campaign, such as `gate.elo0`; those of recipes are elsewhere.
+/// Returns the paths of all keys of a campaign, such as `gate.elo0`, without those of its recipe.
 fn keys(path: &str, value: &toml::Value) -> Vec<String> {
     match value {
         toml::Value::Table(_) if path == ".recipe" => Vec::new(),
@@ -26,7 +26,7 @@ fn keys(path: &str, value: &toml::Value) -> Vec<String> {
     }
 }
 
-/// Returns the paths of all keys in the first cells of a table's rows, some of which name a section.
+/// Returns the paths of all keys in the first cells of a table's rows. Some rows name a section.
 fn documented_keys(text: &str) -> Vec<String> {
     let mut section = String::new();
     let mut found = Vec::new();
