@@ -1,7 +1,7 @@
 //! The CPU backend, in Rust alone.
 //!
-//! A batch is taken in groups of [`GROUP`] positions, which fit the cache. Forward, each block of
-//! the transformer's columns has a task; so it has backward. In between, parts of [`PART`]
+//! A batch is taken in groups of `GROUP` positions, which fit the cache. Forward, each block of
+//! the transformer's columns has a task; so it has backward. In between, parts of `PART`
 //! positions run through the layers. In the end each block is updated. Batches ordered by stack are
 //! the fastest.
 //!
