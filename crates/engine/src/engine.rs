@@ -46,9 +46,17 @@ impl Settings {
 pub struct Control {
     stop: AtomicBool,
     pondering: AtomicBool,
+    /// Asks the host whether to stop.
+    asks: Option<fn() -> bool>,
 }
 
 impl Control {
+    /// A control that also stops when `stop` answers yes.
+    #[must_use]
+    pub fn asking(stop: fn() -> bool) -> Self {
+        Self { asks: Some(stop), ..Self::default() }
+    }
+
     /// Stops the search within some hundred nodes, but not before the first iteration is complete.
     pub fn stop(&self) {
         self.stop.store(true, Relaxed);
@@ -73,7 +81,7 @@ impl Control {
     /// Whether [`stop`](Self::stop) was called. A search that ends by its limits does not set it.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.stop.load(Relaxed)
+        self.stop.load(Relaxed) || self.asks.is_some_and(|stop| stop())
     }
 
     /// Whether the engine is pondering: the opponent is to move.

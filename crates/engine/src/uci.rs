@@ -1,7 +1,8 @@
 //! The protocols of GUIs and match runners: UCI in the dialect of xiangqi, and UCCI.
 //!
 //! A [`Session`] executes input lines and writes output lines. The search runs on a thread of its
-//! own, so the session reads on meanwhile; `stop` takes effect within milliseconds.
+//! own if the [`Host`] has threads, so the session reads on meanwhile; `stop` takes effect within
+//! milliseconds.
 //!
 //! Choices where the protocols are silent:
 //!
@@ -18,8 +19,8 @@
 //! * The end of the input is `quit`.
 
 mod aliases;
-mod clock;
 mod command;
+mod host;
 mod info;
 mod input;
 mod job;
@@ -28,7 +29,7 @@ mod output;
 mod perft;
 mod session;
 
-pub use clock::Stopwatch;
+pub use host::Host;
 pub use session::{Session, Setup};
 
 use std::{

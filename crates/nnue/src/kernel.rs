@@ -19,6 +19,8 @@ pub(crate) mod blocks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 #[cfg(test)]
 mod tests;
 
@@ -39,6 +41,7 @@ enum Set {
     Avx512,
     Avx512Vnni,
     Neon,
+    Simd128,
 }
 
 /// The environment variable that [`Kernel::from_env`] reads.
@@ -58,7 +61,7 @@ pub enum KernelError {
 
 impl Set {
     /// All instruction sets, the best last.
-    const ALL: [Self; 5] = [Self::Scalar, Self::Neon, Self::Avx2, Self::Avx512, Self::Avx512Vnni];
+    const ALL: [Self; 6] = [Self::Scalar, Self::Simd128, Self::Neon, Self::Avx2, Self::Avx512, Self::Avx512Vnni];
 
     const fn name(self) -> &'static str {
         match self {
@@ -67,6 +70,7 @@ impl Set {
             Self::Avx512 => "avx512",
             Self::Avx512Vnni => "avx512vnni",
             Self::Neon => "neon",
+            Self::Simd128 => "simd128",
         }
     }
 
@@ -87,6 +91,9 @@ impl Set {
             Self::Avx512Vnni => Self::Avx512.is_available() && is_x86_feature_detected!("avx512vnni"),
             #[cfg(target_arch = "aarch64")]
             Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            // A module is compiled with it or without: no processor is asked.
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Self::Simd128 => true,
             #[allow(unreachable_patterns, reason = "the other processors' sets")]
             _ => false,
         }
@@ -189,6 +196,8 @@ macro_rules! dispatch {
                     // SAFETY: as above.
                     #[cfg(target_arch = "aarch64")]
                     Set::Neon => unsafe { neon::$function($($argument),*) },
+                    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                    Set::Simd128 => simd128::$function($($argument),*),
                     #[allow(unreachable_patterns, reason = "the other processors' sets")]
                     _ => unreachable!("a kernel exists only where it is available"),
                 }

@@ -10,7 +10,7 @@ use std::{
 use xiangqi::{Move, rules::Game};
 
 use super::{
-    Stopwatch,
+    host::{Host, Stopwatch},
     info::{Style, mate_in_moves},
     output::Output,
     perft,
@@ -46,25 +46,41 @@ pub(super) enum Kind {
 pub(super) struct Job {
     state: Arc<State>,
     infinite: bool,
-    thread: JoinHandle<Engine>,
+    search: Search,
+}
+
+enum Search {
+    Running(JoinHandle<Engine>),
+    Ended(Engine),
 }
 
 impl Job {
-    pub(super) fn begin<W: Write + Send + 'static>(engine: Engine, task: Task, output: Output<W>) -> Self {
+    pub(super) fn begin<W: Write + Send + 'static>(
+        mut engine: Engine,
+        task: Task,
+        host: Host,
+        output: Output<W>,
+    ) -> Self {
         let infinite = task.infinite;
-        let held = Mutex::new(infinite || task.ponder);
-        let state = Arc::new(State { control: Control::default(), held, released: Condvar::new() });
+        let (control, held) = match host {
+            Host::System => (Control::default(), infinite || task.ponder),
+            Host::Caller { stop, .. } => (Control::asking(stop), false),
+        };
+        let state = Arc::new(State { control, held: Mutex::new(held), released: Condvar::new() });
         if task.ponder {
             state.control.ponder();
         }
         let shared = Arc::clone(&state);
-        let thread = thread::spawn(move || {
-            let mut engine = engine;
+        let run = move || {
             // If the output is closed, the input soon ends too, and the session handles that.
             _ = task.run(&mut engine, &shared, &output);
             engine
-        });
-        Self { state, infinite, thread }
+        };
+        let search = match host {
+            Host::System => Search::Running(thread::spawn(run)),
+            Host::Caller { .. } => Search::Ended(run()),
+        };
+        Self { state, infinite, search }
     }
 
     pub(super) fn stop(&self) {
@@ -85,9 +101,9 @@ impl Job {
     /// Waits for the search to end by its limits; a withheld `bestmove` is then written.
     pub(super) fn finish(self) -> Engine {
         self.state.release();
-        match self.thread.join() {
-            Ok(engine) => engine,
-            Err(panic) => panic::resume_unwind(panic),
+        match self.search {
+            Search::Running(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
+            Search::Ended(engine) => engine,
         }
     }
 }

@@ -231,6 +231,11 @@ impl Options {
         Ok(Change::Nothing)
     }
 
+    pub(super) fn set_net(&mut self, name: &str, net: Net) -> Change {
+        name.clone_into(&mut self.net_file);
+        Change::Evaluation(Evaluation::Net(Arc::new(net), self.setup.kernel))
+    }
+
     fn set_alias(&mut self, alias: Alias, value: &str) -> Result<Change, OptionError> {
         let Alias { name, kind } = alias;
         let invalid = || OptionError::Value { name, text: shortened(value), expected: kind };

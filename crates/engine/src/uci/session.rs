@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use nnue::Kernel;
+use nnue::{Kernel, Net};
 use xiangqi::{
     Color, Fen, FenError, Move, Position,
     notation::{Notation, NotationError},
@@ -15,7 +15,7 @@ use xiangqi::{
 };
 
 use super::{
-    Protocol, Stopwatch,
+    Host, Protocol,
     command::{self, Command, CommandError, Go},
     info::Style,
     job::{Job, Kind, Task},
@@ -43,13 +43,15 @@ pub struct Setup {
     pub max_threads: usize,
     /// Whether the parameters of the search are options.
     pub tune: bool,
+    /// Where searches run.
+    pub host: Host,
 }
 
 impl Setup {
     /// A setup whose option limits suit a large machine.
     #[must_use]
     pub const fn new(settings: Settings, kernel: Kernel) -> Self {
-        Self { settings, kernel, max_hash_mebibytes: 1 << 18, max_threads: 512, tune: false }
+        Self { settings, kernel, max_hash_mebibytes: 1 << 18, max_threads: 512, tune: false, host: Host::System }
     }
 }
 
@@ -86,6 +88,7 @@ pub struct Session<W: Write + Send + 'static> {
     engine: Option<Engine>,
     /// The engine's evaluation.
     evaluation: Evaluation,
+    host: Host,
     job: Option<Job>,
 }
 
@@ -95,6 +98,7 @@ impl<W: Write + Send + 'static> Session<W> {
     pub fn new(output: W, setup: Setup) -> Self {
         let engine = Some(Engine::new(&setup.settings));
         let evaluation = setup.settings.evaluation.clone();
+        let host = setup.host;
         let options = Options::new(setup);
         let game = Game::new(Fen::start(), options.rules);
         let protocol = Protocol::default();
@@ -107,6 +111,7 @@ impl<W: Write + Send + 'static> Session<W> {
             banned: Vec::new(),
             engine,
             evaluation,
+            host,
             job: None,
         }
     }
@@ -137,6 +142,16 @@ impl<W: Write + Send + 'static> Session<W> {
     #[must_use]
     pub const fn has_position(&self) -> bool {
         !self.refused
+    }
+
+    /// Plays with a net from memory, as the option `EvalFile` does with a file.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written.
+    pub fn set_net(&mut self, name: &str, net: Net) -> io::Result<()> {
+        let change = self.options.set_net(name, net);
+        self.apply(change)
     }
 
     /// Waits until a running search ends by its limits and has written `bestmove`, without waiting
@@ -323,7 +338,7 @@ impl<W: Write + Send + 'static> Session<W> {
     }
 
     fn go(&mut self, go: &Go) -> Result<(), ExecuteError> {
-        let clock = Stopwatch::start();
+        let clock = self.host.stopwatch();
         // Moves of an invalid position mean nothing here.
         let texts = if self.refused { &[][..] } else { &go.search_moves };
         let mut root_moves = self.read_moves("go: searchmoves", texts)?;
@@ -352,7 +367,7 @@ impl<W: Write + Send + 'static> Session<W> {
         };
         self.close();
         let engine = self.engine.take().expect("no job owns the engine");
-        self.job = Some(Job::begin(engine, task, self.output.clone()));
+        self.job = Some(Job::begin(engine, task, self.host, self.output.clone()));
         Ok(())
     }
 

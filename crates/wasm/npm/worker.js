@@ -1,0 +1,29 @@
+// The thread of an engine or of a volunteer. Messages: `load` first, then `line`, `net`, `reset`,
+// or once `volunteer`.
+
+import { Chuhe } from "./chuhe.js";
+import { volunteer } from "./volunteer.js";
+
+let flag = null;
+let loaded = null;
+// One after another: a message waits until those before it are done.
+let queue = Promise.resolve();
+
+async function handle(data) {
+  if (data.load) {
+    flag = data.load.flag ?? null;
+    loaded = Chuhe.load(data.load.module, { stop: () => flag !== null && Atomics.load(flag, 0) !== 0 });
+  }
+  const chuhe = await loaded;
+  if (data.reset) Atomics.store(flag, 0, 0);
+  if (data.net) chuhe.setNet(data.net);
+  if (data.line !== undefined) chuhe.uci(data.line, (line) => postMessage({ line }));
+  if (data.volunteer) {
+    await volunteer(chuhe, { ...data.volunteer, onState: (state) => postMessage({ state }) });
+  }
+}
+
+onmessage = ({ data }) => {
+  if (data.finish) return void dispatchEvent(new Event("finish"));
+  queue = queue.then(() => handle(data)).catch((error) => postMessage({ error: error.message ?? String(error) }));
+};
