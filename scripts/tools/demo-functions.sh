@@ -43,6 +43,13 @@ resolve_address() {
     [[ "$host" != *:* ]] || host="[$host]"
     socket=$number:$port server=http://$host:$port
 }
+# Prints where this clone comes from, for the pages: without a password; this folder, if unknown.
+source_address() {
+    local found
+    for found in "$(git remote get-url origin 2>/dev/null | sed 's#//[^/@]*@#//#')" "$PWD"; do
+        [[ ! "$found" =~ ^[A-Za-z0-9/:@._~+-]*/[A-Za-z0-9/:@._~+-]*$ ]] || { echo "$found"; break; }
+    done
+}
 answers() { curl --noproxy '*' -fs "$server/healthz" >/dev/null 2>&1; }
 need() { # FOLDER MIB: refuses if its disk has less
     local free
