@@ -29,6 +29,7 @@ impl Drop for Demo {
             && process.ended().is_none()
         {
             process.signal("TERM");
+            process.signal("CONT");
             let _ = process.end(Duration::from_mins(1));
         }
     }
@@ -127,11 +128,14 @@ fn the_demonstration_runs_to_its_end() {
     assert!(decided > 0 && played <= decided + batch, "{standing}");
 }
 
-/// A cargo that takes long: it builds when the file `go` is there, by copying built programs.
+/// A cargo that takes long: it has built as many units as the file `count` says, and ends when
+/// the file `go` is there, by copying built programs.
 const SLOW_CARGO: &str = r#"#!/usr/bin/env bash
 [ "$1" = build ] || { echo "cargo 1.95.0"; exit; }
-printf ' Building [=> ] 131/267: slow\r' >&2
-until [ -e "$STUB/go" ]; do sleep 0.1; done
+until [ -e "$STUB/go" ]; do
+    printf ' Building [=> ] %s/267: slow\r' "$(cat "$STUB/count")" >&2
+    sleep 0.1
+done
 for name in coordinator worker; do
     case " $* " in *" chuhe-$name "*) cp "$BUILT/chuhe-$name" "$CARGO_TARGET_DIR/quick/" ;; esac
 done
@@ -154,6 +158,11 @@ fn a_board_moves_until_the_pages_come() {
         fs::write(stub.join(name), text).unwrap();
         fs::set_permissions(stub.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
+    let built = |count: &str| {
+        fs::write(stub.join("part"), count).unwrap();
+        fs::rename(stub.join("part"), stub.join("count")).unwrap();
+    };
+    built("131");
     let server = format!("http://127.0.0.1:{}", free_port());
     let path = std::env::var("PATH").unwrap();
     let mut command = Command::new("bash");
@@ -181,6 +190,14 @@ fn a_board_moves_until_the_pages_come() {
     let progress = get(&format!("{server}/waiting/progress"));
     assert!(progress.ends_with("\r\n\r\nbuilding the coordinator: 131 of 267\n"), "{progress}");
 
+    // Lines come, and their count grows, while the script itself does nothing.
+    process.signal("STOP");
+    for count in ["132", "133", "134"] {
+        built(count);
+        process.says(&format!("building the coordinator: {count} of 267"), timeout);
+    }
+    process.signal("CONT");
+
     fs::write(stub.join("go"), "").unwrap();
     process.says(&format!("pages at {server}, with the games of a published net: {server}/en/games"), timeout);
     assert!(get(&format!("{server}/healthz")).starts_with("HTTP/1.1 200 "), "the page finds the coordinator");
@@ -188,6 +205,46 @@ fn a_board_moves_until_the_pages_come() {
     // Nothing is missing where this test was built, but perhaps pip: root is not needed.
     let has_pip = Command::new("python3").args(["-m", "pip", "--version"]).output().unwrap().status.success();
     assert!(!has_pip || !stub.join("asked").exists(), "{}", process.log());
+}
+
+/// The time between two lines, in the clock of the process that prints them: however long the
+/// script sends none, or sends commands that print none.
+#[test]
+fn no_silence_lasts_longer_than_eight_seconds() {
+    let stage = Stage::default();
+    let log = stage.path("build.log");
+    fs::write(&log, " Building [=> ] 7/9: slow\r").unwrap();
+    let ticker = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/tools/demo-ticker");
+    let printed = |commands: &str| {
+        let mut command = Command::new(&ticker);
+        command.arg(stage.path("last")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        process.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+        let output = process.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let build = format!("doing build\tbuilding the worker\t{}\n", log.display());
+    // A real second that passes meanwhile only makes more lines.
+    let lines_between = |said: &str| {
+        let (_, rest) = said.split_once("] first\n").unwrap();
+        let (between, _) = rest.split_once("] last\n").unwrap();
+        between.lines().filter(|line| line.contains("] building the worker")).count()
+    };
+    for (silence, at_least) in [
+        ("later 8\n".to_owned(), 1),
+        ("later 8\nlater 8\nlater 8\n".to_owned(), 3),
+        (format!("later 5\n{build}later 5\n"), 1),
+        (format!("later 3\n{build}").repeat(9), 3),
+    ] {
+        let said = printed(&format!("{build}say first\n{silence}say last\n"));
+        assert!(lines_between(&said) >= at_least, "{silence}: {said}");
+    }
+    // With nothing to do there is nothing to say.
+    let said = printed(&format!("{build}doing\nsay first\nlater 99\nsay last\nshow     an address\n"));
+    assert_eq!(lines_between(&said), 0, "{said}");
+    assert!(said.ends_with("\n    an address\n"), "{said}");
+    assert_eq!(fs::read_to_string(stage.path("last")).unwrap(), "last\n");
 }
 
 #[test]

@@ -3,17 +3,19 @@
 # `refuse` of the script.
 # shellcheck shell=bash
 
-# The time of the last line, in seconds.
-said=0
 # The process that serves a page until the coordinator does.
 waiting=''
-say() {
-    said=$SECONDS
-    printf '[%3d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"
-    [ -z "$waiting" ] || echo "$*" >"$data/progress"
+# Descriptor 3 leads to the process that prints.
+start_ticker() {
+    echo "this has begun" >"$data/progress"
+    exec 3> >(exec setsid scripts/tools/demo-ticker "$data/progress" 9>&-)
+    ticker=$!
 }
-# On a busy machine a line takes some seconds to make, and 15 may not pass without one.
-is_silent() { [ $((SECONDS - said)) -ge 8 ]; }
+say() { printf 'say %s\n' "$*" >&3; }
+doing() { # [KIND TEXT [LOG]]: what the ticker counts from now on
+    local IFS=$'\t'
+    printf 'doing %s\n' "$*" >&3
+}
 # A sleep that a signal interrupts.
 pause() {
     sleep "$1" &
@@ -41,6 +43,13 @@ resolve_address() {
     [[ "$host" != *:* ]] || host="[$host]"
     socket=$number:$port server=http://$host:$port
 }
+# Prints where this clone comes from, for the pages: without a password; this folder, if unknown.
+source_address() {
+    local found
+    for found in "$(git remote get-url origin 2>/dev/null | sed 's#//[^/@]*@#//#')" "$PWD"; do
+        [[ ! "$found" =~ ^[A-Za-z0-9/:@._~+-]*/[A-Za-z0-9/:@._~+-]*$ ]] || { echo "$found"; break; }
+    done
+}
 answers() { curl --noproxy '*' -fs "$server/healthz" >/dev/null 2>&1; }
 need() { # FOLDER MIB: refuses if its disk has less
     local free
@@ -56,8 +65,7 @@ refuse_taken() {
 # A board that moves while the coordinator is built, at the address where it will answer.
 start_waiting_page() {
     [ -z "$waiting" ] && [ ! -e "$programs/chuhe-coordinator" ] && python3 -c 'import http.server' 2>/dev/null || return 0
-    echo "this has begun" >"$data/progress"
-    setsid scripts/tools/waiting-page/serve "$ip" "${socket##*:}" "$data/progress" >"$data/logs/waiting-page.log" 2>&1 9>&- &
+    setsid scripts/tools/waiting-page/serve "$ip" "${socket##*:}" "$data/progress" >"$data/logs/waiting-page.log" 2>&1 3>&- 9>&- &
     waiting=$!
     say "a published game to watch meanwhile: $server"
 }
@@ -69,16 +77,16 @@ end_waiting_page() {
 start() { # NAME COMMAND…: the process is in $started
     local name=$1
     shift
-    setsid "$@" >>"$data/logs/$name.log" 2>&1 9>&- &
+    setsid "$@" >>"$data/logs/$name.log" 2>&1 3>&- 9>&- &
     started=$!
 }
 is_alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null; }
 end() { # PROCESS NAME: terminates it and waits
     is_alive "$1" || return 0
+    doing wait "waiting for the end of $2"
     kill -TERM "$1" 2>/dev/null || true
     for _ in $(seq 300); do
         is_alive "$1" || return 0
-        if is_silent; then say "waiting for the end of $2"; fi
         sleep 0.1
     done
     say "$2 does not end: killing it"
@@ -87,32 +95,16 @@ end() { # PROCESS NAME: terminates it and waits
 
 # Cargo draws its bar into the log.
 export CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=100
-counted() { # LOG: `131 of 267`, or what is being fetched
-    local last
-    last=$(tr '\r' '\n' <"$1" | grep -aoE '\] [0-9]+/[0-9]+|Downloading [0-9]+ crates|through pip' | tail -n 1) || true
-    case "$last" in
-        \]*) last=${last#\] }; echo "${last%/*} of ${last#*/}" ;;
-        *crates) echo "fetching crates, ${last//[^0-9]/} left" ;;
-        *pip) echo "fetching libtorch" ;;
-        *) echo "crates are being fetched" ;;
-    esac
-}
-steps_in() { # LOG: how many steps apt and rustup have made
-    cat "$1" 2>/dev/null | grep -acE '^(Unpacking |Setting up |info: (downloading|installing) component)' || true
-}
 last_lines() { # LOG: its end, without the bars
     tr '\r' '\n' <"$1" | grep -av 'Building \[' | tail -n 20 >&2
 }
-build() { # NAME: builds chuhe-NAME, with a line every 15 seconds
+build() { # NAME: builds chuhe-NAME
     local log="$data/logs/build-$1.log"
     [ -z "$given" ] || return 0
     say "building the $1; what cargo says goes to $log"
-    setsid cargo build --profile quick --locked --no-default-features -p "chuhe-$1" >"$log" 2>&1 9>&- &
+    setsid cargo build --profile quick --locked --no-default-features -p "chuhe-$1" >"$log" 2>&1 3>&- 9>&- &
     building=$!
-    while is_alive "$building"; do
-        if is_silent; then say "building the $1: $(counted "$log")"; fi
-        pause 1
-    done
+    doing build "building the $1" "$log"
     wait "$building" || { last_lines "$log"; refuse "the build failed: see $log"; }
     building=''
 }
@@ -150,7 +142,8 @@ print("" if value is None else value)' "$@"
 
 # No other account could audit this machine's games: with a trusted worker gates do not wait.
 trust() {
-    local number line begun=$SECONDS
+    local number
+    doing wait "the worker tests this machine" "$data/logs/worker.log"
     for _ in $(seq 600); do
         number=$(admin worker list | python3 -c '
 import json, sys
@@ -158,24 +151,9 @@ print(*[worker["worker"] for worker in json.load(sys.stdin)
         if (worker["account"], worker["name"]) == ("demo-volunteer", "this-machine")][:1])')
         [ -z "$number" ] || { admin worker trust "$number" >/dev/null; return; }
         is_alive "$worker" || { tail -n 3 "$data/logs/worker.log" >&2; refuse "the worker does not run"; }
-        line=$(tail -n 1 "$data/logs/worker.log")
-        if is_silent; then say "the worker has tested this machine for $((SECONDS - begun)) s${line:+: $line}"; fi
         sleep 0.5
     done
     refuse "the worker did not come: see $data/logs/worker.log"
-}
-
-# What this machine has done, in one line.
-heartbeat() {
-    local line
-    line=$("$programs/chuhe-worker" status --state "$data/worker" --json 2>/dev/null | python3 -c '
-import json, sys
-state = json.load(sys.stdin)
-parts = ["%d games played here since the start" % state["games"]]
-parts += ["%(finished)d of %(games)d of a lease" % job for job in state["jobs"][:1]]
-print(", ".join(parts))' 2>/dev/null) || line="the worker starts"
-    [ -z "$building" ] || line+="; building the trainer: $(counted "$data/logs/build-trainer.log")"
-    say "$line"
 }
 
 # Takes the low priority from the trainer's build when only it is waited for. That needs root.
@@ -202,5 +180,6 @@ print(*[net["name"] for net in json.load(sys.stdin) if net["net"] == sys.argv[1]
 
 print_addresses() {
     printf '%s\n' "$(token admin)" |
-        python3 scripts/tools/demo-addresses "$server" "$(report decided job)" "$(report champion)"
+        python3 scripts/tools/demo-addresses "$server" "$(report decided job)" "$(report champion)" |
+        sed 's/^/show /' >&3
 }

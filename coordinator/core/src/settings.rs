@@ -18,6 +18,8 @@ pub struct Settings {
     pub invitation_only: bool,
     /// Whether new accounts wait for approval.
     pub approval: bool,
+    /// Where `git clone` finds the source of the programs, for volunteers.
+    pub source: Option<String>,
     /// Another address of nets, books and shards.
     pub mirror: Option<String>,
     /// Minimum of free bytes; below it, no new self-play is handed out.
@@ -48,6 +50,7 @@ impl Default for Settings {
             bench_signature: protocol::BENCH_SIGNATURE,
             invitation_only: false,
             approval: false,
+            source: None,
             mirror: None,
             least_free_bytes: 2 << 30,
             most_waiting: granting::MAX_VALIDATION_BACKLOG,

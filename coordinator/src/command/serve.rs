@@ -42,6 +42,9 @@ pub(super) struct Arguments {
     /// New accounts wait until a maintainer approves
     #[arg(long)]
     approval: bool,
+    /// Where `git clone` finds the source of this server's programs; pages show it to volunteers
+    #[arg(long, value_name = "ADDRESS", value_parser = clone_address)]
+    source: Option<String>,
     /// Another address where nets, books and shards may be had
     #[arg(long, value_name = "ADDRESS")]
     mirror: Option<String>,
@@ -97,6 +100,21 @@ fn host_and_port(text: &str) -> Result<(String, u16), String> {
     Ok((inner.unwrap_or(host).to_owned(), port))
 }
 
+/// Volunteers copy the address into a shell.
+fn clone_address(text: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/:@._~+-%[]".contains(&byte);
+    if !text.contains('/') || text.starts_with('-') || !text.bytes().all(is_plain) {
+        return Err("an address as `git clone` takes it is expected, as https://example.org/chuhe.git".to_owned());
+    }
+    let user = text.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.rsplit_once('@'));
+    match user {
+        Some((user, _)) if text.starts_with("http") || user.contains(':') => {
+            Err("the address names a user or a password, which everyone would see: leave them out".to_owned())
+        }
+        _ => Ok(text.to_owned()),
+    }
+}
+
 /// Listens at the first usable address of a host; those of IPv4 come first.
 async fn listen((host, port): &(String, u16)) -> Result<TcpListener> {
     let found = lookup_host((host.as_str(), *port)).await;
@@ -134,6 +152,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         least_worker: arguments.least_worker,
         invitation_only: arguments.invitation_only,
         approval: arguments.approval,
+        source: arguments.source,
         mirror: arguments.mirror,
         least_free_bytes: arguments.least_free << 20,
         most_waiting: arguments.most_waiting,
@@ -226,6 +245,21 @@ mod tests {
         assert_eq!(error, "there is no host `no-such-host.invalid`; is it spelled right?");
         let taken = listen(&("localhost".to_owned(), listener.local_addr().unwrap().port())).await;
         assert!(taken.is_ok() || taken.unwrap_err().to_string().ends_with("another program listens there"));
+    }
+
+    #[test]
+    fn an_address_to_clone_from_is_safe_to_show_and_to_copy() {
+        for good in ["https://example.org/chuhe.git", "git@example.org:me/chuhe", "ssh://git@example.org/x", "/srv/chuhe"] {
+            assert_eq!(clone_address(good).as_deref(), Ok(good));
+        }
+        for bad in ["", "chuhe", "--upload-pack=/x", "https://example.org/a b", "https://example.org/$(id)", "/a;b"] {
+            let error = clone_address(bad).unwrap_err();
+            assert!(error.starts_with("an address as `git clone` takes it is expected"), "{bad}: {error}");
+        }
+        for secret in ["https://token@example.org/x", "https://me:secret@example.org/x", "ssh://me:secret@example.org/x"] {
+            let error = clone_address(secret).unwrap_err();
+            assert!(error.ends_with("which everyone would see: leave them out"), "{secret}: {error}");
+        }
     }
 
     #[tokio::test]

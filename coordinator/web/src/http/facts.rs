@@ -170,7 +170,7 @@ async fn settings(State(app): State<App>, caller: Authenticated) -> ApiResult<Js
         Setting::ALL.iter().map(|&key| (key.name().to_owned(), chosen.value(key).into())).collect();
     Ok(Json(json!({
         "chosen": chosen, "name": it.name, "least_worker": it.least_worker, "bench_signature": it.bench_signature,
-        "mirror": it.mirror, "least_free_bytes": it.least_free_bytes, "most_waiting": it.most_waiting,
+        "source": it.source, "mirror": it.mirror, "least_free_bytes": it.least_free_bytes, "most_waiting": it.most_waiting,
         "quota_bytes": it.quota_bytes, "most_requests": it.most_requests,
         "requests_per_second": it.requests_per_second, "burst": it.burst, "behind_proxy": it.behind_proxy,
     })))

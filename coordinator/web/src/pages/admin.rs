@@ -253,6 +253,7 @@ async fn settings_page(app: &App, visitor: &Visitor, notice: Option<String>) -> 
         ("name", it.name.clone()),
         ("least_worker", it.least_worker.clone()),
         ("bench_signature", it.bench_signature.to_string()),
+        ("source", it.source.clone().unwrap_or_else(|| words.none.to_owned())),
         ("mirror", it.mirror.clone().unwrap_or_else(|| words.none.to_owned())),
         ("least_free_bytes", format::bytes(it.least_free_bytes as i64)),
         ("most_waiting", format::number(it.most_waiting)),

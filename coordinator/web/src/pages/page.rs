@@ -41,6 +41,8 @@ pub(crate) struct Visitor {
     pub(crate) state: String,
     /// The server's name.
     pub(crate) server: String,
+    /// Where volunteers clone the source from.
+    pub(crate) source: Option<String>,
     /// The address at which the visitor reaches the server, such as `https://example.org`.
     pub(crate) origin: String,
     /// The time of the request.

@@ -372,17 +372,19 @@ async fn totals_match_the_shards_in_every_state() {
     assert_eq!(bench.number("SELECT SUM(shards) FROM totals WHERE state = 'quarantined'").await, 2);
 }
 
-/// A newcomer finds what the server is, and how to take part: register, token, command.
+/// A newcomer finds what the server is, where its programs come from, and how to take part: register,
+/// token, commands.
 #[tokio::test]
 async fn home_tells_how_to_take_part() {
-    let bench = Bench::start().await;
+    let source = Some("https://example.org/chuhe.git".to_owned());
+    let bench = Bench::with(Settings { source, ..settings() }).await;
     bench.campaign(CAMPAIGN).await;
     let mut visitor = Visitor::new(&bench);
     let run = format!("chuhe-worker run <span>--server http://{}</span>", bench.address);
     for (language, sentence) in [("en", "Volunteers&#39; computers play xiangqi"), ("zh", "志愿者的电脑在这里自我对弈")]
     {
         let home = visitor.get(&format!("/{language}")).await.text;
-        for wanted in [sentence, &run, &format!("href=\"/{language}/register\"")] {
+        for wanted in [sentence, CLONE, PREPARE, &run, &format!("href=\"/{language}/register\"")] {
             assert!(home.contains(wanted), "{wanted}: {home}");
         }
         let workers = visitor.get(&format!("/{language}/workers")).await.text;
@@ -393,9 +395,33 @@ async fn home_tells_how_to_take_part() {
     let form = visitor.form("/en/register").await;
     let fields = [("form", form.as_str()), ("name", "ann"), ("password", PASSWORD), ("consent", "CC0-1.0")];
     let registered = visitor.post("/en/register", &fields).await.text;
-    assert!(registered.contains(&run) && registered.contains("chuhe_"), "{registered}");
-    let home = visitor.get("/en").await.text;
-    assert!(!home.contains(&run), "who has an account knows it");
+    for wanted in [CLONE, PREPARE, &run, "chuhe_"] {
+        assert!(registered.contains(wanted), "{wanted}: {registered}");
+    }
+    // With an account they are on its page, for the next machine.
+    for language in ["en", "zh"] {
+        let home = visitor.get(&format!("/{language}")).await.text;
+        assert!(home.contains(&format!("href=\"/{language}/me#join\"")) && !home.contains(&run), "{home}");
+        let me = visitor.get(&format!("/{language}/me")).await.text;
+        for wanted in ["id=\"join\"", CLONE, PREPARE, &run] {
+            assert!(me.contains(wanted), "{wanted}: {me}");
+        }
+    }
+}
+
+const CLONE: &str = "git clone --depth 1 <span>https://example.org/chuhe.git</span> chuhe\ncd chuhe\n";
+const PREPARE: &str = "eval \"$(scripts/prepare --env)\"\ncargo build --release";
+
+/// Without a known source the page says so, and names no address.
+#[tokio::test]
+async fn a_server_without_a_source_says_so() {
+    let bench = Bench::start().await;
+    for (language, sentence) in
+        [("en", "This server does not name where its source is"), ("zh", "本服务器未公布源码地址")]
+    {
+        let home = Visitor::new(&bench).get(&format!("/{language}")).await.text;
+        assert!(home.contains(sentence) && home.contains(PREPARE) && !home.contains("git clone"), "{home}");
+    }
 }
 
 /// Behind a proxy the command names the proxy's address.

@@ -34,6 +34,7 @@ super::list::words! {
         my_machines: "My machines", "我的机器";
         my_games: "My games", "我的对局";
         tokens_none: "No tokens yet.", "还没有令牌。";
+        machine_add: "Add a machine", "添加机器";
         machines_none: "No machine has offered to play yet.", "还没有机器接入。";
         games_none: "Nothing was delivered yet.", "尚未提交任何对局。";
         token_new: "New token", "新令牌";

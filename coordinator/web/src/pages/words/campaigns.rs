@@ -55,10 +55,15 @@ super::list::words! {
         join: "Take part", "参与贡献";
         join_register: "a name and a password, no e-mail.", "只需名称和密码，无需邮箱。";
         join_token: "Copy the token that is shown then.", "复制随后显示的令牌。";
-        join_run: "In a clone of the source, build the worker and start it. It asks for the token.",
-            "在源码目录中编译并启动工作机，它会询问令牌。";
-        join_now: "In a clone of the source, build the worker and start it. It asks for this token, and your games appear on your page.",
-            "在源码目录中编译并启动工作机，它会询问此令牌；您的对局将显示在您的页面上。";
+        join_run: "Build the worker and start it. It asks for the token.", "编译并启动工作机，它会询问令牌。";
+        join_now: "Build the worker and start it. It asks for this token, and your games appear on your page.",
+            "编译并启动工作机，它会询问此令牌；您的对局将显示在您的页面上。";
+        join_more: "So you add a machine. The worker asks for a token: one for each machine can be revoked alone.",
+            "在新机器上运行以下命令即可加入。工作机会询问令牌；每台机器各用一个令牌，便可单独撤销。";
+        join_no_source: "This server does not name where its source is: ask its maintainer, and run the lines in that folder.",
+            "本服务器未公布源码地址：请向维护者索取，并在源码目录中运行。";
+        join_prepare: "The line with “eval” installs a compiler and Rust where they are missing, on Debian 12, Ubuntu 24.04 or newer. Elsewhere install them yourself and leave it out.",
+            "含 eval 的一行会在 Debian 12、Ubuntu 24.04 或更新的系统上安装缺少的编译器和 Rust；其他系统请自行安装并略去此行。";
         join_commands: "Commands", "命令";
         stuck_help: "A maintainer decides: look at the last nets and matches, then sign in and press “Resume” here, or run this:",
             "由维护者决定：查看最近的网络与对抗赛，然后登录并点击“继续”，或运行：";

@@ -98,6 +98,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("name", "Name", "名称"),
     ("least_worker", "Oldest worker", "最低工作机版本"),
     ("bench_signature", "Bench signature of the engine", "引擎基准签名"),
+    ("source", "Source of the programs", "程序源码地址"),
     ("mirror", "Mirror", "镜像地址"),
     ("least_free_bytes", "Least free space", "最低剩余空间"),
     ("most_waiting", "Most uploads that wait", "最大待验证数"),
