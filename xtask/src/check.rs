@@ -11,9 +11,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use self::tools::{Optional, TOOLS};
+use self::tools::TOOLS;
 
 const MUSL: &str = "x86_64-unknown-linux-musl";
+const WASM: &str = "wasm32-unknown-unknown";
 
 /// The packages that build and test on every platform, without libtorch, databases and browsers.
 const PORTABLE: [&str; 10] = [
@@ -69,7 +70,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             missing.push(tool.skipped);
         }
     }
-    let musl = install_musl();
+    let musl = install_target(MUSL);
+    let wasm = install_target(WASM);
+    if !wasm {
+        missing.push("SKIPPED the engine as WebAssembly: the target wasm32-unknown-unknown could not be had");
+    }
     if !musl {
         missing.push("SKIPPED the worker as a static program: the target x86_64-unknown-linux-musl could not be had");
     }
@@ -85,12 +90,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         &["--features", "chuhe-dataset/tuning,chuhe-stats/serde,xiangqi/serde"]
     };
-    let runner = Runner { libtorch, skip: TOOLS.iter().filter(|tool| !tool.is_there()).collect() };
+    let mut skip: Vec<_> = TOOLS.iter().filter(|tool| !tool.is_there()).filter_map(|tool| tool.skip).collect();
+    if !wasm {
+        skip.push("CHUHE_SKIP_WASM");
+    }
+    let runner = Runner { libtorch, skip };
     let workspace =
         |words: &[&str], rest: &[&str]| runner.cargo(&[words, &["--workspace", "--locked"], features, rest].concat());
 
     step("lints");
     workspace(&["clippy"], &["--all-targets", "--", "-D", "warnings"])?;
+
+    if wasm {
+        step("the engine as WebAssembly");
+        script("scripts/wasm", &[])?;
+    }
 
     // The tests of e2e start the programs, which lie beside them: all are built before the first
     // test runs.
@@ -99,6 +113,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         workspace(&["nextest", "run"], &[])?;
     } else {
         workspace(&["test"], &["--lib", "--bins", "--tests"])?;
+    }
+
+    if wasm && succeeds("node", &["--version"]) {
+        step("the npm package");
+        script("scripts/wasm", &["--check"])?;
+    }
+
+    if succeeds("python3", &["-m", "pip", "--version"]) {
+        step("the Python package");
+        script("scripts/wheel", &["--check"])?;
     }
 
     step("documentation and its examples");
@@ -148,7 +172,8 @@ fn portable() -> Result<()> {
 /// Runs commands in the environment that the optional tools ask for.
 struct Runner {
     libtorch: Option<PathBuf>,
-    skip: Vec<&'static Optional>,
+    /// The variables that make tests skip.
+    skip: Vec<&'static str>,
 }
 
 impl Runner {
@@ -159,7 +184,7 @@ impl Runner {
             let library = folder.join("lib");
             command.env("LIBTORCH", folder).env("LD_LIBRARY_PATH", format!("{}:{path}", library.display()));
         }
-        command.envs(self.skip.iter().filter_map(|tool| tool.skip).map(|variable| (variable, "1")));
+        command.envs(self.skip.iter().map(|variable| (variable, "1")));
         command
     }
 
@@ -198,12 +223,12 @@ fn find_libtorch() -> Option<PathBuf> {
     found.status.success().then(|| PathBuf::from(text.trim()))
 }
 
-fn install_musl() -> bool {
+fn install_target(triple: &str) -> bool {
     let is_there = || {
         let list = Command::new("rustup").args(["target", "list", "--installed"]).output();
-        list.is_ok_and(|list| String::from_utf8_lossy(&list.stdout).lines().any(|line| line == MUSL))
+        list.is_ok_and(|list| String::from_utf8_lossy(&list.stdout).lines().any(|line| line == triple))
     };
-    is_there() || (succeeds("rustup", &["target", "add", MUSL]) && is_there())
+    is_there() || (succeeds("rustup", &["target", "add", triple]) && is_there())
 }
 
 fn step(title: &str) {

@@ -1,8 +1,9 @@
 //! `chuhe-coordinator serve` and `validate`.
 
 use std::{
-    io,
+    fs, io,
     net::SocketAddr,
+    path::{Path, PathBuf},
     sync::{Arc, RwLock},
     time::Duration,
 };
@@ -12,7 +13,7 @@ use coordinator_core::{
     clock::Clock, driver, file_lock::FileLock, rules::granting, service::Service, settings::Settings, store::Database,
     validator::Validator, webhooks,
 };
-use coordinator_web::{app::App, http, memory, router};
+use coordinator_web::{Engine, app::App, http, memory, router};
 use shell::{Log, Places, stop_signal};
 use tokio::{
     net::{TcpListener, lookup_host},
@@ -45,6 +46,10 @@ pub(super) struct Arguments {
     /// Where `git clone` finds the source of this server's programs; pages show it to volunteers
     #[arg(long, value_name = "ADDRESS", value_parser = clone_address)]
     source: Option<String>,
+    /// The file `chuhe.wasm`, made by `scripts/wasm`: visitors analyse positions and play games as
+    /// volunteers in their browsers
+    #[arg(long, env = "CHUHE_ENGINE", value_name = "FILE")]
+    engine: Option<PathBuf>,
     /// Another address where nets, books and shards may be had
     #[arg(long, value_name = "ADDRESS")]
     mirror: Option<String>,
@@ -131,6 +136,16 @@ async fn listen((host, port): &(String, u16)) -> Result<TcpListener> {
     })
 }
 
+/// Reads the engine for browsers.
+fn read_engine(path: &Path) -> Result<Engine> {
+    let shown = path.display();
+    let module = fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => anyhow!("--engine {shown}: there is no such file; `scripts/wasm` makes it"),
+        _ => anyhow!("--engine {shown} cannot be read: {error}"),
+    })?;
+    Engine::new(module).map_err(|error| anyhow!("--engine {shown}: {error}"))
+}
+
 /// Makes this process the only one that serves with a database file. On a server any number may.
 fn lock_serving(store: &Database) -> Result<Option<FileLock>> {
     let Some(file) = store.file() else { return Ok(None) };
@@ -145,6 +160,7 @@ fn lock_serving(store: &Database) -> Result<Option<FileLock>> {
 
 pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -> Result<()> {
     arguments.log.begin();
+    let engine = arguments.engine.as_deref().map(read_engine).transpose()?;
     let (store, objects) = places.open(&clock).await?;
     let _serving = lock_serving(&store)?;
     let settings = Settings {
@@ -186,7 +202,11 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         tasks.spawn(validator.serve(Arc::clone(&service.pulse), stopping.clone()));
     }
     tracing::info!("listening at http://{address}");
-    let app = router::router(App::new(service, memory::Memory::default()));
+    let mut app = App::new(service, memory::Memory::default());
+    if let Some(engine) = engine {
+        app = app.with_engine(engine);
+    }
+    let app = router::router(app);
     let background = watched(tasks, &stop);
     let requests = http::listen::serve(listener, app, arguments.behind_proxy, stopping, GRACE);
     let (background, ()) = tokio::join!(background, requests);
@@ -249,14 +269,18 @@ mod tests {
 
     #[test]
     fn an_address_to_clone_from_is_safe_to_show_and_to_copy() {
-        for good in ["https://example.org/chuhe.git", "git@example.org:me/chuhe", "ssh://git@example.org/x", "/srv/chuhe"] {
+        for good in
+            ["https://example.org/chuhe.git", "git@example.org:me/chuhe", "ssh://git@example.org/x", "/srv/chuhe"]
+        {
             assert_eq!(clone_address(good).as_deref(), Ok(good));
         }
         for bad in ["", "chuhe", "--upload-pack=/x", "https://example.org/a b", "https://example.org/$(id)", "/a;b"] {
             let error = clone_address(bad).unwrap_err();
             assert!(error.starts_with("an address as `git clone` takes it is expected"), "{bad}: {error}");
         }
-        for secret in ["https://token@example.org/x", "https://me:secret@example.org/x", "ssh://me:secret@example.org/x"] {
+        for secret in
+            ["https://token@example.org/x", "https://me:secret@example.org/x", "ssh://me:secret@example.org/x"]
+        {
             let error = clone_address(secret).unwrap_err();
             assert!(error.ends_with("which everyone would see: leave them out"), "{secret}: {error}");
         }

@@ -12,6 +12,7 @@ use crate::{
     limits::{Limits, address_in},
     live::Boards,
     memory::Memory,
+    pages::Engine,
 };
 
 /// The state of all handlers. It is a [`Service`] with the web's own memory.
@@ -25,6 +26,8 @@ pub struct App {
     pub live: Arc<Boards>,
     /// Memory of the pages: sign-in attempts and viewers.
     pub pages: Arc<Memory>,
+    /// The engine for visitors' browsers.
+    pub engine: Option<Arc<Engine>>,
 }
 
 impl Deref for App {
@@ -41,7 +44,13 @@ impl App {
     pub fn new(service: Service, pages: Memory) -> Self {
         let settings = &service.settings;
         let limits = Limits::new(settings.most_requests, settings.requests_per_second, settings.burst);
-        Self { service, limits: Arc::new(limits), live: Arc::default(), pages: Arc::new(pages) }
+        Self { service, limits: Arc::new(limits), live: Arc::default(), pages: Arc::new(pages), engine: None }
+    }
+
+    /// The state with an engine for visitors' browsers.
+    #[must_use]
+    pub fn with_engine(self, engine: Engine) -> Self {
+        Self { engine: Some(Arc::new(engine)), ..self }
     }
 
     /// Rejects further registrations from an address after too many.

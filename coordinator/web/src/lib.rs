@@ -14,3 +14,5 @@ pub mod live;
 pub mod memory;
 pub mod pages;
 pub mod router;
+
+pub use pages::{Engine, NotAModule};

@@ -9,6 +9,7 @@
 //! * `guard`: middleware of every request; `zipping`: compression of responses; `form`: forms and
 //!   their CSRF check; `signing`: sign-in, registration, passwords.
 //! * `assets`: styles, scripts and pictures, at addresses that change with their content.
+//! * `engine`: the engine as WebAssembly, and the page on which browsers play.
 //! * `charts`: plots.
 //! * `graph`, `viewer`, crate `board`: shared by games, the judge and the live board.
 //! * Every other file is a page, whose template has the same name.
@@ -28,6 +29,7 @@ mod badge;
 mod campaigns;
 mod charts;
 mod data;
+mod engine;
 mod form;
 mod format;
 mod games;
@@ -65,6 +67,7 @@ use crate::{
     app::App,
     http::admission::admission,
 };
+pub use engine::{Engine, NotAModule};
 use words::Language;
 
 /// The routes of the pages.
@@ -73,7 +76,8 @@ pub(crate) fn routes(app: &App) -> Router<App> {
         .route("/", get(choose_language))
         .route("/people/{name}", get(person_redirect))
         .route("/favicon.ico", get(assets::icon))
-        .route("/assets/{version}/{name}", get(assets::asset));
+        .route("/assets/{version}/{name}", get(assets::asset))
+        .route("/engine/{version}/{name}", get(engine::file));
     for language in Language::ALL {
         let pages = Router::new()
             .merge(home::routes())
@@ -88,6 +92,7 @@ pub(crate) fn routes(app: &App) -> Router<App> {
             .merge(nets::routes())
             .merge(data::routes())
             .merge(workers::routes())
+            .merge(engine::routes())
             .merge(person::routes())
             .merge(me::routes())
             .merge(admin::routes())

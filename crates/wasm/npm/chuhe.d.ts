@@ -58,6 +58,6 @@ export class Chuhe {
   keepBook(bytes: ArrayBuffer | ArrayBufferView): string;
   /** Plays the next game of the lease; returns its nodes, or null if it was stopped. */
   play(): number | null;
-  /** The shard of the games played so far. */
-  shard(): Uint8Array;
+  /** The shard of the games played so far, and its SHA-256. */
+  shard(): { bytes: Uint8Array; sha256: string };
 }

@@ -107,12 +107,12 @@ export class Chuhe {
     return nodes === -1 ? null : nodes;
   }
 
-  /** The shard of the games played so far. */
+  /** The shard of the games played so far, `{bytes, sha256}`. */
   shard() {
     this.#lines = [];
     if (!this.#exports.shard()) throw new Error(this.#lines.pop());
-    const file = this.#file;
+    const bytes = this.#file;
     this.#file = null;
-    return file;
+    return { bytes, sha256: this.#lines.pop() };
   }
 }

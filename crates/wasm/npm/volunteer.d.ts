@@ -15,10 +15,12 @@ export interface VolunteerOptions {
   token: string;
   /** The worker's name. */
   name: string;
+  /** Aborted to end: what is finished is uploaded, the rest released. */
+  signal?: AbortSignal;
   /** The length of a lease in seconds, at most. */
   seconds?: number;
   onState?: (state: State) => void;
 }
 
-/** Plays leased games until the event `finish` is dispatched on `globalThis`. */
+/** Plays leased games until the signal is aborted. */
 export function volunteer(chuhe: Chuhe, options: VolunteerOptions): Promise<void>;

@@ -5,8 +5,8 @@ const SHARD = "application/vnd.chuhe.shard";
 const [FIRST_WAIT, LONGEST_WAIT] = [5, 300];
 
 const sleep = (seconds) => new Promise((wake) => setTimeout(wake, 1000 * seconds));
-const hex = (buffer) => Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
-const sha256 = async (bytes) => hex(await crypto.subtle.digest("SHA-256", bytes));
+/** A name for a request that no other has; pages without TLS have no `randomUUID`. */
+const nonce = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16)).join("-");
 
 /** A response that says what is wrong: retrying may help for `busy` ones alone. */
 class Problem extends Error {
@@ -27,19 +27,19 @@ class Server {
     this.version = "0.0.0";
   }
 
-  async send(method, path, body, kind = "application/json") {
-    const headers = { authorization: `Bearer ${this.token}`, "chuhe-version": this.version };
-    if (body !== undefined) headers["content-type"] = kind;
-    if (kind === SHARD) headers["chuhe-sha256"] = await sha256(body);
-    const sent = body === undefined || kind === SHARD || typeof body === "string" ? body : JSON.stringify(body);
+  async send(method, path, body, more = {}) {
+    const headers = { authorization: `Bearer ${this.token}`, "chuhe-version": this.version, ...more };
+    if (body !== undefined) headers["content-type"] ??= "application/json";
+    const isPlain = body !== undefined && typeof body !== "string" && !ArrayBuffer.isView(body);
+    const sent = isPlain ? JSON.stringify(body) : body;
     const response = await fetch(this.root + path, { method, headers, body: sent, cache: "no-store" });
     if (response.ok) return response;
     const problem = await response.json().catch(() => ({}));
     throw new Problem(response.status, problem, Number(response.headers.get("retry-after")) || 0);
   }
 
-  async ask(method, path, body, kind) {
-    return (await this.send(method, path, body, kind)).json();
+  async ask(method, path, body, more) {
+    return (await this.send(method, path, body, more)).json();
   }
 
   async file(path) {
@@ -48,20 +48,16 @@ class Server {
 }
 
 /**
- * Plays until `finish` is dispatched, then uploads what is finished and releases the rest.
+ * Plays until `signal` is aborted, then uploads what is finished and releases the rest.
  * `onState` gets what there is to show: `{state, games, uploaded, nodesPerSecond, detail}`.
  */
-export async function volunteer(chuhe, { server: address, token, name, seconds = undefined, onState = () => {} }) {
+export async function volunteer(chuhe, { server: address, token, name, signal, seconds, onState = () => {} }) {
   const server = new Server(address, token);
   const shown = { state: "starting", games: 0, uploaded: 0, nodesPerSecond: 0, detail: "" };
   const show = (change) => onState(Object.assign(shown, change) && { ...shown });
-  let finishing = false;
-  let wake = () => {};
-  const pause = (length) => Promise.race([sleep(length), new Promise((resolve) => (wake = resolve))]);
-  addEventListener("finish", () => {
-    finishing = true;
-    wake();
-  });
+  const finishing = () => signal?.aborted ?? false;
+  const aborted = new Promise((resolve) => signal?.addEventListener("abort", resolve));
+  const pause = (length) => Promise.race([sleep(length), aborted]);
 
   /** Retries what passes by itself: a network without connection, a busy server. */
   async function insist(work) {
@@ -70,7 +66,7 @@ export async function volunteer(chuhe, { server: address, token, name, seconds =
         return await work();
       } catch (error) {
         // `fetch` fails with a TypeError when there is no connection.
-        if (!(error instanceof TypeError || error.passes) || finishing) throw error;
+        if (!(error instanceof TypeError || error.passes) || finishing()) throw error;
         show({ state: "retrying", detail: error.message });
         await pause(Math.max(wait, error.wait ?? 0));
       }
@@ -99,7 +95,7 @@ export async function volunteer(chuhe, { server: address, token, name, seconds =
 
   async function request() {
     const ask = {
-      worker, nonce: crypto.randomUUID(), threads: 1, nodes_per_second: Math.round(speed), heard: [...heard].slice(0, 100),
+      worker, nonce: nonce(), threads: 1, nodes_per_second: Math.round(speed), heard: [...heard].slice(0, 100),
     };
     if (seconds !== undefined) ask.most_seconds = seconds;
     const text = await insist(async () => (await server.send("POST", "/leases", ask)).text());
@@ -113,7 +109,7 @@ export async function volunteer(chuhe, { server: address, token, name, seconds =
     for (const hash of lease.books) chuhe.keepBook(await insist(() => server.file(`/books/${hash}`)));
     const path = `/leases/${lease.token}`;
     let [finished, heartbeat] = [0, performance.now() + 30_000];
-    while (finished < lease.games && !(finishing && (!lease.is_match || finished % 2 === 0))) {
+    while (finished < lease.games && !(finishing() && (!lease.is_match || finished % 2 === 0))) {
       const start = performance.now();
       const nodes = chuhe.play();
       if (nodes === null) break;
@@ -136,8 +132,9 @@ export async function volunteer(chuhe, { server: address, token, name, seconds =
     if (lease.is_match) finished -= finished % 2;
     if (finished > 0) {
       show({ state: "uploading" });
-      const shard = chuhe.shard();
-      const receipt = await insist(() => server.ask("PUT", `${path}/games/${lease.first}`, shard, SHARD));
+      const { bytes, sha256 } = chuhe.shard();
+      const more = { "content-type": SHARD, "chuhe-sha256": sha256 };
+      const receipt = await insist(() => server.ask("PUT", `${path}/games/${lease.first}`, bytes, more));
       show({ uploaded: shown.uploaded + finished });
       note(receipt.notices);
     }
@@ -148,7 +145,7 @@ export async function volunteer(chuhe, { server: address, token, name, seconds =
     }
   }
 
-  while (!finishing) {
+  while (!finishing()) {
     const lease = await request();
     if (lease.work === "wait") {
       show({ state: "waiting", detail: lease.reason });

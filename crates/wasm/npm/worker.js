@@ -1,11 +1,12 @@
-// The thread of an engine or of a volunteer. Messages: `load` first, then `line`, `net`, `reset`,
-// or once `volunteer`.
+// The thread of an engine or of a volunteer. Messages: `load` first; then `line`, `net` and `reset`,
+// or `volunteer` and at last `finish`.
 
 import { Chuhe } from "./chuhe.js";
 import { volunteer } from "./volunteer.js";
 
 let flag = null;
 let loaded = null;
+const finishing = new AbortController();
 // One after another: a message waits until those before it are done.
 let queue = Promise.resolve();
 
@@ -19,11 +20,12 @@ async function handle(data) {
   if (data.net) chuhe.setNet(data.net);
   if (data.line !== undefined) chuhe.uci(data.line, (line) => postMessage({ line }));
   if (data.volunteer) {
-    await volunteer(chuhe, { ...data.volunteer, onState: (state) => postMessage({ state }) });
+    const { signal } = finishing;
+    await volunteer(chuhe, { ...data.volunteer, signal, onState: (state) => postMessage({ state }) });
   }
 }
 
 onmessage = ({ data }) => {
-  if (data.finish) return void dispatchEvent(new Event("finish"));
+  if (data.finish) return void finishing.abort();
   queue = queue.then(() => handle(data)).catch((error) => postMessage({ error: error.message ?? String(error) }));
 };

@@ -38,8 +38,19 @@ struct Play {
 #[serde(tag = "work", rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "one is made at a time")]
 enum Summary {
-    Wait { seconds: u32, reason: String },
-    Games { token: String, first: String, games: u64, seconds: u32, is_match: bool, nets: Vec<Digest>, books: Vec<Digest> },
+    Wait {
+        seconds: u32,
+        reason: String,
+    },
+    Games {
+        token: String,
+        first: String,
+        games: u64,
+        seconds: u32,
+        is_match: bool,
+        nets: Vec<Digest>,
+        books: Vec<Digest>,
+    },
 }
 
 impl State {

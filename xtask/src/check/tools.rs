@@ -21,7 +21,7 @@ pub(super) struct Optional {
 }
 
 /// Why a missing opponent is no failure: docs/decisions/032-skip-tests-of-missing-tools-visibly.md.
-pub(super) const TOOLS: [Optional; 5] = [
+pub(super) const TOOLS: [Optional; 6] = [
     Optional {
         title: "an engine to play against",
         packages: &["fairy-stockfish"],
@@ -54,6 +54,13 @@ pub(super) const TOOLS: [Optional; 5] = [
         found: || on_path("minisign"),
         skip: Some("CHUHE_SKIP_MINISIGN"),
         skipped: "SKIPPED signatures at the installer: minisign could not be installed",
+    },
+    Optional {
+        title: "Node.js, which runs the engine as WebAssembly",
+        packages: &["nodejs", "npm"],
+        found: || succeeds("node", &["--version"]) && succeeds("npm", &["--version"]),
+        skip: None,
+        skipped: "SKIPPED the npm package: Node.js could not be installed",
     },
     Optional {
         title: "a browser",

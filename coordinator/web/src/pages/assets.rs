@@ -1,7 +1,7 @@
 //! Styles, scripts and pictures. They are part of the program; a piece of their hash is in their
 //! address, so that they are cached without limit.
 
-use std::{io::Write as _, sync::LazyLock};
+use std::{borrow::Cow, io::Write as _, sync::LazyLock};
 
 use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -15,20 +15,24 @@ use coordinator_core::model::Refusal;
 
 use crate::answer::{ApiResult, Path};
 
-struct Asset {
+/// A file with its compressed form.
+pub(super) struct Asset {
     name: &'static str,
     kind: &'static str,
-    bytes: &'static [u8],
+    bytes: Cow<'static, [u8]>,
     version: String,
     zipped: Vec<u8>,
 }
 
+pub(super) const SCRIPT: &str = "text/javascript; charset=utf-8";
+
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
-    const SCRIPT: &str = "text/javascript; charset=utf-8";
     const STYLE: &str = "text/css; charset=utf-8";
-    let files: [(&str, &str, &[u8]); 8] = [
+    let files: [(&str, &str, &'static [u8]); 10] = [
         ("chuhe.css", STYLE, include_bytes!("../../assets/chuhe.css")),
         ("chuhe.js", SCRIPT, include_bytes!("../../assets/chuhe.js")),
+        ("analysis.js", SCRIPT, include_bytes!("../../assets/analysis.js")),
+        ("play.js", SCRIPT, include_bytes!("../../assets/play.js")),
         ("board.css", STYLE, board::STYLE.as_bytes()),
         ("board.js", SCRIPT, include_bytes!("../../assets/board.js")),
         ("htmx.js", SCRIPT, include_bytes!("../../assets/htmx.min.js")),
@@ -36,13 +40,24 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         ("uplot.css", STYLE, include_bytes!("../../assets/uplot.min.css")),
         ("icon.svg", "image/svg+xml", include_bytes!("../../assets/icon.svg")),
     ];
-    files.into_iter().map(|(name, kind, bytes)| prepare(name, kind, bytes)).collect()
+    files.into_iter().map(|(name, kind, bytes)| Asset::new(name, kind, bytes.into())).collect()
 });
 
-fn prepare(name: &'static str, kind: &'static str, bytes: &'static [u8]) -> Asset {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    let zipped = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
-    Asset { name, kind, bytes, version: Digest::of(bytes).to_string()[..12].to_owned(), zipped }
+impl Asset {
+    pub(super) fn new(name: &'static str, kind: &'static str, bytes: Cow<'static, [u8]>) -> Self {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let zipped = encoder.write_all(&bytes).and_then(|()| encoder.finish()).unwrap_or_default();
+        Self { name, kind, version: Digest::of(&bytes).to_string()[..12].to_owned(), bytes, zipped }
+    }
+
+    pub(super) const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// A piece of the content's hash.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
 }
 
 fn find(name: &str) -> Option<&'static Asset> {
@@ -66,9 +81,10 @@ pub(super) async fn icon(headers: HeaderMap) -> Response {
     find("icon.svg").map_or_else(|| StatusCode::NOT_FOUND.into_response(), |icon| respond(icon, &headers))
 }
 
-fn respond(asset: &'static Asset, headers: &HeaderMap) -> Response {
+/// The response with a file, which never changes.
+pub(super) fn respond(asset: &Asset, headers: &HeaderMap) -> Response {
     let is_zipped = zipping::is_wanted(headers) && asset.zipped.len() < asset.bytes.len() && !asset.zipped.is_empty();
-    let body = if is_zipped { asset.zipped.as_slice() } else { asset.bytes };
+    let body = if is_zipped { asset.zipped.clone() } else { asset.bytes.to_vec() };
     let mut response = (
         [
             (header::CONTENT_TYPE, asset.kind),

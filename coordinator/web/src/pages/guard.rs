@@ -17,6 +17,7 @@ use coordinator_core::{model::Refusal, people, reports::marks::Marks};
 use protocol::api::problem::{Code, PROBLEM_TYPE};
 
 use super::{
+    engine,
     page::{Page, Visitor, show},
     words::Language,
     zipping,
@@ -70,6 +71,7 @@ pub(super) async fn identify(
         state: marks.map_or_else(String::new, Marks::to_text),
         server: app.settings.name.clone(),
         source: app.settings.source.clone(),
+        engine: app.engine.as_ref().map(|engine| engine.address()),
         origin: origin(request.headers(), app.settings.behind_proxy),
         now: app.clock.now(),
         is_local: peer.ip().is_loopback() && !app.settings.behind_proxy,
@@ -143,6 +145,7 @@ fn set_security_headers(response: &mut Response) {
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
+    engine::isolate(response);
 }
 
 /// Renders a problem as a page with the security headers.
@@ -156,6 +159,7 @@ pub(super) fn render_problem(app: &App, language: Language, uri: &Uri, mut respo
         state: String::new(),
         server: app.settings.name.clone(),
         source: app.settings.source.clone(),
+        engine: None,
         origin: String::new(),
         now: app.clock.now(),
         is_local: false,

@@ -43,6 +43,8 @@ pub(crate) struct Visitor {
     pub(crate) server: String,
     /// Where volunteers clone the source from.
     pub(crate) source: Option<String>,
+    /// The address of the engine for browsers.
+    pub(crate) engine: Option<String>,
     /// The address at which the visitor reaches the server, such as `https://example.org`.
     pub(crate) origin: String,
     /// The time of the request.

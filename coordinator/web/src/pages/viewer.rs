@@ -46,6 +46,7 @@ pub(super) struct Viewer {
     /// The starting position, and all moves in UCI: the input of the script.
     pub(super) start: String,
     pub(super) line: String,
+    pub(super) rules: &'static str,
     pub(super) ply: usize,
     pub(super) last: usize,
     /// The plies of the current part.
@@ -144,6 +145,7 @@ impl Viewer {
             board: board.to_string(),
             start: start.split(' ').take(2).collect::<Vec<_>>().join(" "),
             line: line.join(" "),
+            rules: story.game.rules().name(),
             ply,
             last,
             from,

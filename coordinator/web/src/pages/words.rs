@@ -13,6 +13,7 @@ mod language;
 mod list;
 mod main;
 mod messages;
+mod play;
 mod states;
 mod titles;
 mod tour;
@@ -24,6 +25,7 @@ pub use data_and_admin::DataAndAdmin;
 pub use language::Language;
 pub use main::Main;
 pub use messages::{event, reason, refusal, rejection};
+pub use play::Play;
 pub use states::state;
 pub use tour::Tour;
 
@@ -40,6 +42,8 @@ pub struct Words {
     pub campaigns: Campaigns,
     /// Data, workers, people, administration.
     pub data_and_admin: DataAndAdmin,
+    /// The engine in the browser.
+    pub play: Play,
     /// The guided tour.
     pub tour: Tour,
 }
@@ -50,6 +54,7 @@ static ENGLISH: Words = Words {
     boards: Boards::ENGLISH,
     campaigns: Campaigns::ENGLISH,
     data_and_admin: DataAndAdmin::ENGLISH,
+    play: Play::ENGLISH,
     tour: Tour::ENGLISH,
 };
 static CHINESE: Words = Words {
@@ -58,6 +63,7 @@ static CHINESE: Words = Words {
     boards: Boards::CHINESE,
     campaigns: Campaigns::CHINESE,
     data_and_admin: DataAndAdmin::CHINESE,
+    play: Play::CHINESE,
     tour: Tour::CHINESE,
 };
 

@@ -19,6 +19,7 @@ mod stage;
 mod started;
 
 mod doing;
+mod engine;
 mod following;
 mod games;
 mod looking;

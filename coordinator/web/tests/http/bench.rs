@@ -18,7 +18,7 @@ use coordinator_core::{
     store::Database,
     validator::Validator,
 };
-use coordinator_web::{app::App, http, memory, router};
+use coordinator_web::{Engine, app::App, http, memory, router};
 use dataset::{Digest, Header, Record, shard::ShardWriter};
 use engine::Evaluation;
 use protocol::api::{
@@ -65,6 +65,14 @@ impl Bench {
     }
 
     pub(crate) async fn with_memory(settings: Settings, memory: memory::Memory) -> Self {
+        Self::begin(settings, |service| App::new(service, memory)).await
+    }
+
+    pub(crate) async fn with_engine(settings: Settings, engine: Engine) -> Self {
+        Self::begin(settings, |service| App::new(service, memory::Memory::default()).with_engine(engine)).await
+    }
+
+    async fn begin(settings: Settings, app: impl FnOnce(Service) -> App) -> Self {
         drop(rustls::crypto::ring::default_provider().install_default());
         let folder = tempfile::tempdir().unwrap();
         let store = Database::open(&format!("sqlite:{}", folder.path().join("db").display()), None).await.unwrap();
@@ -80,7 +88,7 @@ impl Bench {
             policy: Arc::new(RwLock::default()),
             stopping: stopping.clone(),
         };
-        let service = App::new(service, memory);
+        let service = app(service);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let app = router::router(service.clone());

@@ -1,0 +1,130 @@
+// The npm package beside the native program: equal counts, verdicts and bytes.
+//
+//   PACKAGE=target/npm CHUHE=target/debug/chuhe node --test crates/wasm/tests
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const PACKAGE = resolve(process.env.PACKAGE);
+const CHUHE = resolve(process.env.CHUHE);
+const NET = resolve("nets/gen2-256/net.nnue");
+const { Chuhe } = await import(pathToFileURL(join(PACKAGE, "chuhe.js")));
+
+const folder = mkdtempSync(join(tmpdir(), "chuhe-wasm-"));
+after(() => rmSync(folder, { recursive: true }));
+const native = (...args) => execFileSync(CHUHE, args, { encoding: "utf8" });
+const load = (options) => Chuhe.load(undefined, options);
+
+test("the bench has the count of the native engine", async () => {
+  const chuhe = await load();
+  for (const [depth, plain] of [[8, true], [7, false]]) {
+    const args = ["bench", "--json", "--depth", String(depth), ...(plain ? [] : ["--net", NET])];
+    assert.equal(chuhe.bench(depth, { plain }), JSON.parse(native(...args)).nodes);
+  }
+});
+
+test("a search writes the lines of the native engine", async () => {
+  const lines = ["position startpos moves h2e2 h9g7", "go nodes 30000"];
+  const chuhe = await load();
+  const written = [];
+  for (const line of lines) chuhe.uci(line, (line) => written.push(line));
+  const expected = execFileSync(CHUHE, ["uci"], { encoding: "utf8", input: `${lines.join("\n")}\n` });
+  // What is left out depends on the clock.
+  const plain = (line) => line.replace(/ nps \d+| time \d+/g, "");
+  const wanted = expected.trim().split("\n");
+  // At the end of its input the native session stops the search.
+  assert.ok(wanted.length > 1 && written.length >= wanted.length);
+  wanted.slice(0, -2).forEach((line, index) => assert.equal(plain(written[index]), plain(line)));
+  assert.match(written.at(-1), /^bestmove [a-i]\d[a-i]\d/);
+});
+
+test("a search ends when the host says stop", async () => {
+  let asked = 0;
+  const chuhe = await load({ stop: () => (asked += 1) > 3 });
+  const written = [];
+  chuhe.uci("go infinite", (line) => written.push(line));
+  assert.match(written.at(-1), /^bestmove /);
+});
+
+/** A lease as a coordinator's answer has it. */
+function answer(terms, games) {
+  return `{"work":"games","token":"t","terms":${terms},"games":${games},"seconds":900}`;
+}
+
+test("the games of a lease are those of the native worker, to the byte", async () => {
+  const chuhe = await load();
+  const signature = JSON.parse(native("bench", "--json")).nodes;
+  const hash = createHash("sha256").update(readFileSync(NET)).digest("hex");
+  for (const net of [null, hash]) {
+    const out = join(folder, net ? "net" : "plain");
+    // The seed has more than 53 bits.
+    native(
+      "selfplay", "--games", "3", "--first", "5", "--seed", "18446744073709551557", "--rules", "wxf", "--nodes", "400",
+      "--hash", "2", "--ply-cap", "120", "--random-plies", "6", "--out", out, ...(net ? ["--net", NET] : []),
+    );
+    const [shard] = readdirSync(out).filter((name) => name.endsWith(".chuhe"));
+    const expected = readFileSync(join(out, shard));
+    const terms =
+      `{"bench_signature":${signature},${net ? `"net":"${net}",` : ""}"rules":"wxf","settings":{"hash_mebibytes":2,` +
+      `"hard_nodes":400,"adjudication":{},"ply_cap":120},"openings":{"plies":6},"seed":18446744073709551557,"first_game":5}`;
+    const work = chuhe.takeLease(answer(terms, 3));
+    assert.deepEqual([work.games, work.first, work.nets], [3, "5", []]);
+    for (let game = 0; game < 3; game += 1) assert.ok(chuhe.play() > 0);
+    assert.deepEqual(Buffer.from(chuhe.shard().bytes), expected);
+    assert.equal(chuhe.shard().sha256, createHash("sha256").update(expected).digest("hex"));
+  }
+});
+
+test("what is wrong with a lease is one sentence", async () => {
+  const chuhe = await load();
+  const settings = `"settings":{"hash_mebibytes":2,"hard_nodes":400,"ply_cap":120},"openings":{"plies":6},"seed":1,"first_game":0`;
+  assert.throws(() => chuhe.play(), { message: "there is no lease" });
+  assert.throws(() => chuhe.takeLease("{"), { message: /^EOF/ });
+  chuhe.takeLease(answer(`{"bench_signature":1,"rules":"cxr",${settings}}`, 1));
+  assert.throws(() => chuhe.play(), { message: /bench signature 1; that of this one is/ });
+  const signature = chuhe.bench(13, { plain: true });
+  const net = "ab".repeat(32);
+  const work = chuhe.takeLease(answer(`{"bench_signature":${signature},"net":"${net}","rules":"cxr",${settings}}`, 1));
+  assert.deepEqual(work.nets, [net]);
+  assert.throws(() => chuhe.play(), { message: `the net ${net} is missing` });
+  assert.throws(() => chuhe.keepNet(new Uint8Array(9)), { message: /not a Chuhe net/ });
+});
+
+test("the arbiter judges as the native one", async () => {
+  const chuhe = await load();
+  // A chariot chases a horse without end.
+  const fen = "4k4/9/9/9/2n6/9/9/2R6/4A4/4K4 b";
+  const start = chuhe.judge({ fen });
+  assert.equal(start.verdict, null);
+  assert.ok(start.legal_moves.includes("c5e4"));
+  const tour = JSON.parse(readFileSync("coordinator/web/assets/tour.json", "utf8"));
+  const moves = [...tour.opening, ...tour.moves.map(([move]) => move)];
+  const { verdict } = chuhe.judge({ fen: tour.start, moves });
+  assert.deepEqual([verdict.outcome, verdict.reason, verdict.ply], ["red_wins", "perpetual_chase", moves.length]);
+  assert.match(verdict.chinese, /捉/);
+  const simple = chuhe.judge({ fen: tour.start, moves, rules: "simple" });
+  assert.equal(simple.verdict?.outcome, "draw");
+  assert.throws(() => chuhe.judge({ moves: ["h2e2", "h2e2"] }), { message: /^move 2: `h2e2`/ });
+});
+
+test("the package is packed, installed into an empty folder and used", () => {
+  const packed = JSON.parse(execFileSync("npm", ["pack", "--json", "--pack-destination", folder], { cwd: PACKAGE, encoding: "utf8" }));
+  const names = packed[0].files.map((file) => file.path);
+  for (const name of ["chuhe.js", "chuhe.wasm", "chuhe.d.ts", "engine.js", "worker.js", "volunteer.js", "LICENSE-MIT"]) {
+    assert.ok(names.includes(name), name);
+  }
+  const clean = join(folder, "clean");
+  mkdirSync(clean);
+  writeFileSync(join(clean, "package.json"), "{}");
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, packed[0].filename)], { cwd: clean });
+  cpSync(join(PACKAGE, "example.mjs"), join(clean, "example.mjs"));
+  const written = execFileSync("node", ["example.mjs"], { cwd: clean, encoding: "utf8" });
+  assert.match(written, /bestmove [a-i]\d[a-i]\d/);
+  execFileSync("npm", ["publish", "--dry-run", "--offline"], { cwd: PACKAGE, stdio: "ignore" });
+});
