@@ -1,4 +1,4 @@
-//! What the host does for the module.
+//! The functions of the host that the module calls.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ thread_local! {
     static STATE: RefCell<State> = const { RefCell::new(State::new()) };
 }
 
-/// What is at hand.
+/// The lease, its player and its files.
 struct State {
     nets: BTreeMap<Digest, Arc<Net>>,
     /// Files that are no nets.
@@ -32,7 +32,7 @@ struct Play {
     players: Players,
 }
 
-/// What a page needs to know of an answer to a request for leases. Numbers of more than 53 bits
+/// The part of an answer to a request for leases that a page needs. Numbers of more than 53 bits
 /// are not for JavaScript.
 #[derive(Serialize)]
 #[serde(tag = "work", rename_all = "snake_case")]
