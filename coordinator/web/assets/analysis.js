@@ -67,7 +67,7 @@ class Analysis {
       return;
     }
     const found = /^info depth (\d+).* multipv (\d+) score (cp|mate) (-?\d+)(?: \w+bound)?.* nps (\d+).* pv (.+)$/.exec(line);
-    if (!found || this.waiting) return;
+    if (!found || this.waiting || !this.isOn) return;
     const [, depth, number, kind, value, speed, moves] = found;
     this.lines[number - 1] = { depth, kind, value: this.isRed ? Number(value) : -Number(value), moves: moves.split(" ") };
     this.speed = Number(speed);
