@@ -249,14 +249,18 @@ mod tests {
 
     #[test]
     fn an_address_to_clone_from_is_safe_to_show_and_to_copy() {
-        for good in ["https://example.org/chuhe.git", "git@example.org:me/chuhe", "ssh://git@example.org/x", "/srv/chuhe"] {
+        for good in
+            ["https://example.org/chuhe.git", "git@example.org:me/chuhe", "ssh://git@example.org/x", "/srv/chuhe"]
+        {
             assert_eq!(clone_address(good).as_deref(), Ok(good));
         }
         for bad in ["", "chuhe", "--upload-pack=/x", "https://example.org/a b", "https://example.org/$(id)", "/a;b"] {
             let error = clone_address(bad).unwrap_err();
             assert!(error.starts_with("an address as `git clone` takes it is expected"), "{bad}: {error}");
         }
-        for secret in ["https://token@example.org/x", "https://me:secret@example.org/x", "ssh://me:secret@example.org/x"] {
+        for secret in
+            ["https://token@example.org/x", "https://me:secret@example.org/x", "ssh://me:secret@example.org/x"]
+        {
             let error = clone_address(secret).unwrap_err();
             assert!(error.ends_with("which everyone would see: leave them out"), "{secret}: {error}");
         }
