@@ -20,10 +20,8 @@ pub fn plain_words(text: &str) -> String {
     while let Some(at) = plain.find(" (os error ") {
         let Some(length) = plain[at..].find(')') else { break };
         plain.replace_range(at..=at + length, "");
-        for (theirs, ours) in WORDS {
-            if plain[..at].ends_with(theirs) {
-                plain.replace_range(at - theirs.len()..at, ours);
-            }
+        if let Some((theirs, ours)) = WORDS.iter().find(|(theirs, _)| plain[..at].ends_with(theirs)) {
+            plain.replace_range(at - theirs.len()..at, ours);
         }
     }
     plain
