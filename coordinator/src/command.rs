@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{CommandFactory as _, Parser, Subcommand};
-use coordinator_core::clock::Clock;
+use coordinator_core::{clock::Clock, store::SCHEMA};
 use shell::Places;
 
 /// Hand out games, validate uploads, schedule trainings and matches, and promote stronger nets
@@ -50,8 +50,14 @@ async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Validate(validate) => serve::validate(&arguments.places, validate, clock).await?,
         Command::Migrate => {
             let (store, _) = arguments.places.open(&clock).await?;
+            let (place, found) = (arguments.places.database_shown(), store.found_schema());
             store.close().await;
-            admin::print(&"the database is there, and of this version".into())?;
+            let holds = match found {
+                0 => "is created",
+                SCHEMA => "was up to date already, and is unchanged",
+                _ => "has the tables of this version now",
+            };
+            admin::print(&format!("the database {place} {holds} (schema {SCHEMA})").into())?;
         }
         Command::Admin(command) => {
             let (store, objects) = if command.fills_empty_database() {

@@ -67,6 +67,27 @@ fn until_learning(agent: &Process, times: usize) {
 }
 
 #[test]
+fn an_agent_asks_for_a_token_only_where_a_coordinator_answers() {
+    let stage = Stage::default();
+    let mut coordinator = Coordinator::start(&stage, &[]);
+    let address = coordinator.address().to_owned();
+    let said = || {
+        let mut command = Command::new(program("chuhe-trainer"));
+        command.args(["agent", "--server", &address]).arg("--work").arg(stage.path("agent")).env_remove("CHUHE_TOKEN");
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(said(), "chuhe-trainer: no token is given: use `--token` or CHUHE_TOKEN\n");
+    coordinator.kill();
+    let expected = format!(
+        "chuhe-trainer: no server answers at {address} (connection refused); is the address right, and does the server \
+         run? (`--server ADDRESS` names another)\n"
+    );
+    assert_eq!(said(), expected);
+}
+
+#[test]
 fn a_killed_agent_resumes_to_the_same_net_which_plays_for_the_gate() {
     let stage = Stage::default();
     let mut coordinator = Coordinator::start(&stage, &[]);

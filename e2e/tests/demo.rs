@@ -128,8 +128,8 @@ fn the_demonstration_runs_to_its_end() {
     assert!(decided > 0 && played <= decided + batch, "{standing}");
 }
 
-/// A cargo that takes long: it has built as many units as the file `count` says, and ends when
-/// the file `go` is there, by copying built programs.
+/// A cargo that takes long. It has built as many units as the file `count` says. When the file `go`
+/// is there, it copies built programs.
 const SLOW_CARGO: &str = r#"#!/usr/bin/env bash
 [ "$1" = build ] || { echo "cargo 1.95.0"; exit; }
 until [ -e "$STUB/go" ]; do
@@ -207,8 +207,8 @@ fn a_board_moves_until_the_pages_come() {
     assert!(!has_pip || !stub.join("asked").exists(), "{}", process.log());
 }
 
-/// The time between two lines, in the clock of the process that prints them: however long the
-/// script sends none, or sends commands that print none.
+/// The time between two lines, by the clock of the process that prints them. Meanwhile the script
+/// sends nothing, or commands that print nothing.
 #[test]
 fn no_silence_lasts_longer_than_eight_seconds() {
     let stage = Stage::default();

@@ -110,13 +110,17 @@ build() { # NAME: builds chuhe-NAME
 }
 
 admin() { "${coordinator[@]}" admin "$@"; }
+# Prints a value alone: what the command says beside it is only for errors.
+admin_value() {
+    admin "$@" 2>"$data/logs/admin.log" || { cat "$data/logs/admin.log" >&2; return 1; }
+}
 
 token() { # ROLE: the token of the account with this role, made on the first call
     local file="$data/token-$1"
     if [ ! -s "$file" ]; then
         # An earlier run may have been stopped between account and token.
         admin user list | grep "\"demo-$1\"" >/dev/null || admin user create "demo-$1" --role "$1" >/dev/null
-        admin token create "demo-$1" | tail -n 1 >"$file.part" && mv "$file.part" "$file" ||
+        admin_value token create "demo-$1" | tail -n 1 >"$file.part" && mv "$file.part" "$file" ||
             refuse "no token for demo-$1 could be made"
     fi
     cat "$file"

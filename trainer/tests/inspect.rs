@@ -97,7 +97,7 @@ fn a_run_is_exported_by_its_own_recipe() {
     let files = || ["net.nnue", "net.json", "net.md"].map(|name| fs::read(folder.file("out").join(name)).unwrap());
     let before = files();
     // Manifests are relative to the recipe's folder, and the run's copy is elsewhere.
-    assert!(rejected(&["export", "out"], &folder).contains("out/set.json: No such file"));
+    assert!(rejected(&["export", "out"], &folder).contains("out/set.json: there is no such file"));
     answer(&["export", "out", "--manifests", "."], &folder);
     assert!(files() == before);
     answer(&["export", "out", "--recipe", "recipe.toml"], &folder);
@@ -167,7 +167,7 @@ fn a_net_is_inspected() {
     fs::write(folder.file("notes"), "nothing").unwrap();
     let sentence = rejected(&["inspect", "notes"], &folder);
     assert!(sentence.ends_with("notes: neither the folder of a run, nor a checkpoint, nor a net\n"), "{sentence}");
-    assert!(rejected(&["inspect", "."], &folder).contains("checkpoint.safetensors: No such file"));
+    assert!(rejected(&["inspect", "."], &folder).contains("checkpoint.safetensors: there is no such file"));
     let net = fs::read(folder.file("out").join("net.nnue")).unwrap();
     fs::write(folder.file("cut.nnue"), &net[..net.len() - 1]).unwrap();
     assert!(rejected(&["inspect", "cut.nnue"], &folder).contains("cut.nnue: "));

@@ -108,5 +108,5 @@ fn a_start_that_does_not_fit_is_rejected() {
     fs::remove_file(&start).unwrap();
     assert!(rejected(&folder, "next.toml", "next").contains("`start.checkpoint`: "));
     fs::create_dir(&start).unwrap();
-    assert!(rejected(&folder, "next.toml", "next").contains("Is a directory"));
+    assert!(rejected(&folder, "next.toml", "next").contains("it is a folder"));
 }

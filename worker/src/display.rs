@@ -132,7 +132,10 @@ fn job_line(job: &JobSnapshot) -> String {
     let JobSnapshot { kind, games, finished, at_hand, seconds_left, .. } = job;
     let net = job.net.as_ref().map_or("plain evaluation", |net| net.get(..12).unwrap_or(net));
     let speed = speed(job.positions_per_second, job.nodes_per_second).map_or_else(String::new, |speed| speed + ", ");
-    format!("  {kind} ({net}): {finished} of {games} games, {at_hand} at hand, {speed}due in {} min", seconds_left / 60)
+    format!(
+        "  {kind} ({net}): {finished} of {games} games, {at_hand} at hand, {speed}lease ends in {} min",
+        seconds_left / 60
+    )
 }
 
 fn thousands(number: f64) -> String {
@@ -200,8 +203,8 @@ mod tests {
         };
         let expected = [
             "playing: 138 games, 122 positions/s, 602k nodes/s, 96 accepted, 2 results in the spool, 1 result refused",
-            "  self-play (0123456789ab): 38 of 40 games, 1 at hand, 61 positions/s, 301k nodes/s, due in 11 min",
-            "  match (plain evaluation): 0 of 8 games, 1 at hand, due in 14 min",
+            "  self-play (0123456789ab): 38 of 40 games, 1 at hand, 61 positions/s, 301k nodes/s, lease ends in 11 min",
+            "  match (plain evaluation): 0 of 8 games, 1 at hand, lease ends in 14 min",
             "Results wait: it is away.",
             "ann: 96 games today, 4200 in all, place 3; https://games.example.org/people/ann",
             "The next net may be promoted in about 3 h.",

@@ -2,11 +2,12 @@
 //! have no full stop; those of people may.
 
 use client::printable;
+use dataset::plain_words;
 
 /// Formats a text as one sentence, in which a terminal obeys nothing. An address or a path at its
 /// beginning stays as it is.
 pub(crate) fn sentence(text: impl AsRef<str>) -> String {
-    let text = printable(text.as_ref());
+    let text = printable(&plain_words(text.as_ref()));
     let stop = if text.ends_with(['.', '!', '?', '…', '。', '！', '？']) { "" } else { "." };
     let word = text.split(' ').next().unwrap_or_default().trim_end_matches(':');
     if word.contains([':', '/']) {
@@ -33,7 +34,7 @@ mod tests {
             ("A file is missing: there is no such object", "A file is missing: there is no such object."),
             ("机器被停用。", "机器被停用。"),
             ("https://localhost:7391 speaks no TLS", "https://localhost:7391 speaks no TLS."),
-            ("state/outbox: no space left", "state/outbox: no space left."),
+            ("state/spool: No space left on device (os error 28)", "state/spool: the disk is full."),
             ("server: no answer", "Server: no answer."),
             ("éteint", "Éteint."),
             ("run\x1b[2J this", "Run [2J this."),

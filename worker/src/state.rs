@@ -6,6 +6,7 @@
 //! spool/        leases with their finished games, until the server has acknowledged them
 //! refused/      results that it will never accept and unusable files, each with the reason
 //! nets/ books/  cached files, named by their hashes
+//! server        the last server that knew this worker's account
 //! selftest.json result of the last self-test
 //! status.json   snapshot of the status; paused: pauses the worker while it exists
 //! ```
@@ -17,7 +18,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use dataset::Digest;
+use dataset::{AtomicFile, Digest};
 
 /// State folder, locked by this process.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl Folder {
     pub fn lock(root: &Path) -> Result<Self> {
         let named = || root.display().to_string();
         let unusable = || format!("the state folder {} cannot be used (`--state DIR` names another)", root.display());
-        make_private(root).with_context(unusable)?;
+        make_private(root).map_err(as_file).with_context(unusable)?;
         for name in ["spool", "refused", "nets", "books"] {
             fs::create_dir_all(root.join(name)).with_context(|| root.join(name).display().to_string())?;
         }
@@ -62,6 +63,20 @@ impl Folder {
         }
     }
 
+    /// Returns whether a server has ever known the account of a worker with this folder.
+    #[must_use]
+    pub fn has_had_contact(&self) -> bool {
+        contact_of(&self.root).exists()
+    }
+
+    /// Records that a server knows this worker's account. If that fails, the next contact is
+    /// recorded.
+    pub fn record_contact(root: &Path, server: &str) {
+        if fs::read(contact_of(root)).ok().as_deref() != Some(server.as_bytes()) {
+            let _ = AtomicFile::replace(contact_of(root), server.as_bytes());
+        }
+    }
+
     /// Returns the folder's path.
     #[must_use]
     pub fn root(&self) -> &Path {
@@ -81,6 +96,10 @@ impl Folder {
     }
 }
 
+fn contact_of(root: &Path) -> PathBuf {
+    root.join("server")
+}
+
 fn lock_of(root: &Path) -> PathBuf {
     root.join("lock")
 }
@@ -91,6 +110,11 @@ fn make_private(root: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(root)
+}
+
+/// Names a file that is in the place of a folder.
+fn as_file(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::AlreadyExists { io::Error::new(error.kind(), "it is a file") } else { error }
 }
 
 /// Names the file in an error.

@@ -45,7 +45,10 @@ fn a_full_disk_loses_nothing() {
     coordinator.wait_for(200);
     // Full to the last byte, also after an accepted lease's file is removed.
     let is_full = |snapshot: &Snapshot| {
-        snapshot.reason.as_ref().is_some_and(|why| why.contains("cannot be written") && why.contains("No space left"))
+        snapshot
+            .reason
+            .as_ref()
+            .is_some_and(|why| why.contains("cannot be written") && why.contains("the disk is full"))
     };
     let filler = folder.path().join("filler");
     worker.said.wait_for(|snapshot| {
@@ -63,7 +66,7 @@ fn a_full_disk_loses_nothing() {
     assert!(!folder.path().join(".status.new").exists());
     // A stopped worker reports the leases that are not in the outbox.
     let said = worker.stop();
-    assert!(said.contains("could not be packed;") && said.contains("No space left on device"), "{said}");
+    assert!(said.contains("could not be packed;") && said.contains("the disk is full"), "{said}");
     fs::remove_file(filler).unwrap();
     let worker = Worker::start(&coordinator.url(), folder.path(), Arc::new(FastClock::new(20)));
     coordinator.wait_for(600);

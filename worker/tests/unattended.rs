@@ -332,8 +332,39 @@ fn a_fault_that_may_pass_is_no_bad_input() {
     {
         let worker = Process::start(&coordinator.url(), state.path(), &["--config", "/proc/self/mem"]);
         assert_eq!(worker.end(), Some(1), "{}", log_of(state.path()));
-        assert!(log_of(state.path()).contains("/proc/self/mem: Input/output error"), "{}", log_of(state.path()));
+        assert!(
+            log_of(state.path()).contains("/proc/self/mem: it cannot be read or written"),
+            "{}",
+            log_of(state.path())
+        );
     }
+}
+
+/// A mistyped address ends the first run. A worker that has played before tries on: the name server
+/// may be at fault.
+#[test]
+fn a_host_that_does_not_exist_ends_only_the_first_contact() {
+    // A label of 64 letters is in no name server, and none is asked.
+    let host = format!("{}.invalid", "a".repeat(64));
+    let url = format!("http://{host}");
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&url, state.path(), &[]);
+    assert_eq!(worker.end(), Some(2), "{}", log_of(state.path()));
+    let said = format!(
+        "chuhe-worker: There is no host `{host}`; is the address right, and is this machine online? `--server ADDRESS` \
+         or `chuhe-worker configure` takes another address.\n"
+    );
+    assert!(log_of(state.path()).ends_with(&said), "{}", log_of(state.path()));
+
+    let coordinator = Coordinator::new(header(300), 8, 8);
+    let worker = Process::start(&coordinator.url(), state.path(), &["--leases", "1"]);
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    let status = state.path().join("status.json");
+    fs::remove_file(&status).unwrap();
+    let worker = Process::start(&url, state.path(), &[]);
+    wait_until(|| status.exists());
+    worker.signal("TERM");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
 }
 
 #[test]

@@ -337,7 +337,7 @@ fn a_successor_without_a_token_or_a_readable_file_is_not_rolled_back() {
     let trial = on_trial(0);
     // Each read of the second file is an error of input or output.
     for (config, status, reason) in
-        [("none.toml", 2, "no token is given"), ("/proc/self/mem", 1, "/proc/self/mem: Input/output error")]
+        [("none.toml", 2, "no token is given"), ("/proc/self/mem", 1, "/proc/self/mem: it cannot be read or written")]
     {
         for _ in 0..5 {
             let mut command = Command::new(&trial.program);

@@ -15,7 +15,10 @@ use std::{
 ///
 /// If it cannot be created.
 pub fn create_private(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), "it is a file"),
+        _ => error,
+    })
 }
 
 /// Creates a file for this user only, unless it exists.

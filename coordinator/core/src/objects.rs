@@ -76,6 +76,9 @@ pub enum ObjectError {
     /// The address is invalid.
     #[error("`{0}` is no address of a store of objects: give a folder or s3://BUCKET/PREFIX")]
     Address(String),
+    /// The folder cannot be created or entered.
+    #[error("the folder of objects {0} cannot be used (`--objects ADDRESS` names another): {1}")]
+    Folder(String, io::Error),
     /// The disk is full.
     #[error("the disk of the store of objects is full")]
     DiskFull,
@@ -174,9 +177,7 @@ impl Objects {
             return Err(ObjectError::Address(address.to_owned()));
         }
         let folder = PathBuf::from(address);
-        folder::create_private(&folder).map_err(|error| {
-            ObjectError::Store(object_store::Error::Generic { store: "folder", source: Box::new(error) })
-        })?;
+        folder::create_private(&folder).map_err(|error| ObjectError::Folder(address.to_owned(), error))?;
         let store = LocalFileSystem::new_with_prefix(&folder)?.with_fsync(true);
         Ok(Self { store: Arc::new(store), folder: Some(folder) })
     }

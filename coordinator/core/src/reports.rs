@@ -35,7 +35,7 @@ pub async fn campaign(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
     let row = Campaigns::on(connection.reborrow()).get(key).await?;
     let selfplay = match row.selfplay {
         Some(job) => {
-            let tally = counting::tally(connection, job).await?;
+            let tally = counting::tally_of_generation(connection, row.id, row.generation).await?;
             let playing = Leases::on(connection.reborrow()).playing(Some(job)).await?;
             json!({ "job": job, "games": tally.games, "positions": tally.positions, "playing": playing })
         }

@@ -125,6 +125,8 @@ pub struct Database {
     file: Option<PathBuf>,
     /// Its folder.
     folder: Option<PathBuf>,
+    /// The version of its tables before this program migrated them; 0 for a new database.
+    found_schema: i64,
 }
 
 impl Database {
@@ -136,7 +138,7 @@ impl Database {
     ///
     /// If it cannot be reached, is newer than this program, or its clock is not the given one.
     pub async fn open(address: &str, clock: Option<&Clock>) -> Result<Self, OpenError> {
-        let store = Self::connect(address).await?;
+        let mut store = Self::connect(address).await?;
         if let Some(clock) = clock {
             // Only after connecting: a slow connection must not look like clock skew.
             store.check_clock(clock.now()).await?;
@@ -145,13 +147,17 @@ impl Database {
             StoreError::Database(error) => OpenError::Database(error),
             other => OpenError::Database(sqlx::Error::Protocol(other.to_string())),
         })?;
-        if found > SCHEMA { Err(OpenError::TooNew { found, known: SCHEMA }) } else { Ok(store) }
+        if found > SCHEMA {
+            return Err(OpenError::TooNew { found, known: SCHEMA });
+        }
+        store.found_schema = found;
+        Ok(store)
     }
 
     async fn connect(address: &str) -> Result<Self, OpenError> {
         static DRIVERS: Once = Once::new();
         DRIVERS.call_once(sqlx::any::install_default_drivers);
-        let unreachable = |source| OpenError::Unreachable { address: hidden(address), source };
+        let unreachable = |error: sqlx::Error| OpenError::unreachable(hidden(address), &error);
         if let Some(file) = address.strip_prefix("sqlite:") {
             let file = file.strip_prefix("//").unwrap_or(file);
             close_to_others(Path::new(file));
@@ -176,7 +182,7 @@ impl Database {
             let folder = Path::new(file).parent().map(|folder| Path::new(".").join(folder));
             let reports = ReportPool::new(reports);
             let file = Some(PathBuf::from(file));
-            return Ok(Self { dialect: Dialect::Sqlite, pool, reports, writer, file, folder });
+            return Ok(Self { dialect: Dialect::Sqlite, pool, reports, writer, file, folder, found_schema: 0 });
         }
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = AnyConnectOptions::from_str(address).map_err(unreachable)?;
@@ -188,7 +194,8 @@ impl Database {
             let reports = ReportPool::new(reports.connect_with(options.clone()).await.map_err(unreachable)?);
             let pool = pool(8).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Postgres);
-            return Ok(Self { dialect: Dialect::Postgres, pool, reports, writer, file: None, folder: None });
+            let (file, folder) = (None, None);
+            return Ok(Self { dialect: Dialect::Postgres, pool, reports, writer, file, folder, found_schema: 0 });
         }
         Err(OpenError::Address(hidden(address)))
     }
@@ -197,6 +204,12 @@ impl Database {
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// Returns the version of the tables that were found; 0 for a new database.
+    #[must_use]
+    pub const fn found_schema(&self) -> i64 {
+        self.found_schema
     }
 
     /// Returns the database file; none for a server.
@@ -296,8 +309,9 @@ fn close_to_others(file: &Path) {
     }
 }
 
-/// Removes the password from an address.
-fn hidden(address: &str) -> String {
+/// Removes user and password from an address.
+#[must_use]
+pub fn hidden(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     match rest.rsplit_once('@') {
         Some((_, host)) => format!("{scheme}://…@{host}"),

@@ -3,7 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use coordinator_core::{clock::Clock, folder, objects::Objects, store::Database};
+use coordinator_core::{
+    clock::Clock,
+    folder,
+    objects::Objects,
+    store::{Database, hidden},
+};
 
 /// The addresses of the database and the objects.
 #[derive(clap::Args, Clone)]
@@ -45,6 +50,12 @@ impl Places {
         self.database.clone().unwrap_or_else(default)
     }
 
+    /// The database's address, without a password.
+    #[must_use]
+    pub fn database_shown(&self) -> String {
+        hidden(&self.database())
+    }
+
     /// Opens the database, or creates it.
     ///
     /// # Errors
@@ -52,7 +63,9 @@ impl Places {
     /// If database or objects cannot be opened.
     pub async fn open(&self, clock: &Clock) -> Result<(Database, Objects)> {
         if self.database.is_none() || self.objects.is_none() {
-            folder::create_private(&self.data).with_context(|| format!("{}", self.data.display()))?;
+            folder::create_private(&self.data).with_context(|| {
+                format!("the data folder {} cannot be used (`--data DIR` names another)", self.data.display())
+            })?;
         }
         let store = Database::open(&self.database(), clock.to_compare()).await?;
         let default = self.data.join("objects");

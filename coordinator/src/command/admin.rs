@@ -99,6 +99,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Invite { account, role } => {
             let secret = people::secret("invitation_")?;
             store.run(clock.now(), Invite { by: account.into(), role, secret: secret.clone() }).await?;
+            note(&format!("an account with the role {role} can register by this invitation; it is shown only now"));
             json!(secret)
         }
     };
@@ -198,8 +199,14 @@ async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value>
     match command {
         Token::Create { account, name, role, days } => {
             let expires = days.map(|days| now.after(i64::from(days) * DAY));
+            let holds = format!(
+                "account `{account}` has a new token{}{}; it is shown only now",
+                role.map(|role| format!(" with the role {role}")).unwrap_or_default(),
+                days.map(|days| format!(", valid for {days} days")).unwrap_or_default()
+            );
             let (account, secret) = (account.into(), people::new_token()?);
             store.run(now, CreateToken { account, name, role, expires, by: None, secret: secret.clone() }).await?;
+            note(&holds);
             Ok(json!(secret))
         }
         Token::List { account } => {
@@ -250,21 +257,28 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
             let name = net.name.clone();
             store.run(now, AddNet { net }).await?;
             let known = store.read(query!(|c| Nets::on(c).name_of(Some(hash)).await)).await?;
-            if known != name {
-                warn(&format!("the net is here already, as `{known}`; its name stays"));
+            if known == name {
+                note(&format!("the net is here, as `{name}`; campaigns and matches name it by its hash"));
+            } else {
+                note(&format!("the net is here already, as `{known}`; its name stays"));
             }
             Ok(json!(hash))
         }
     }
 }
 
+/// Says what holds, beside a value for scripts.
 #[allow(clippy::print_stderr, reason = "standard output is the command's result alone")]
-fn warn(text: &str) {
-    eprintln!("chuhe-coordinator: {text}");
+fn note(text: &str) {
+    eprintln!("{text}");
 }
 
+/// The name of a file without its extension. A trainer writes `net.nnue`, into a folder with the
+/// net's name.
 fn stem(file: &Path) -> String {
-    file.file_stem().map_or_else(|| "net".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    let folder =
+        file.parent().and_then(Path::file_name).filter(|_| file.file_name().is_some_and(|it| it == "net.nnue"));
+    folder.or_else(|| file.file_stem()).map_or_else(|| "net".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 async fn add_book(store: &Database, objects: &Objects, clock: &Clock, file: &Path) -> Result<Value> {
@@ -272,7 +286,9 @@ async fn add_book(store: &Database, objects: &Objects, clock: &Clock, file: &Pat
     let book = Book::from_bytes(&bytes, RuleSet::default()).with_context(|| format!("{}", file.display()))?;
     let (positions, length, name, now) = (book.positions().len() as u64, bytes.len() as u64, stem(file), clock.now());
     let hash = objects.put(Kind::Book, bytes.into()).await?;
+    let holds = format!("the book `{name}` is here; campaigns and matches name it by its hash");
     store.run(now, AddBook { hash, name, bytes: length, positions }).await?;
+    note(&holds);
     Ok(json!(hash))
 }
 

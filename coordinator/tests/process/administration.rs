@@ -8,6 +8,8 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use coordinator_core::store::SCHEMA;
+
 use crate::started;
 
 /// `chuhe-coordinator` with a data folder.
@@ -37,6 +39,12 @@ fn refused(data: &Path, words: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap().trim().to_owned())
 }
 
+/// The same without the log, which is beside the error.
+fn without_log(data: &Path, words: &[&str]) -> (i32, String) {
+    let output = coordinator(data).args(words).env("CHUHE_LOG", "off").output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap().trim().to_owned())
+}
+
 /// Hashes of passwords and tokens are in it, whatever the rights of its folder.
 #[test]
 fn only_its_user_reads_the_database() {
@@ -63,7 +71,9 @@ fn a_folder_without_a_database_stays_as_it_is() {
         assert_eq!(refused(&data, words), (2, expected.clone()), "{words:?}");
         assert!(!data.exists(), "{words:?}");
     }
-    assert_eq!(said(&data, &["migrate"]), "the database is there, and of this version");
+    let holds = |how: &str| format!("the database sqlite:{} {how} (schema {SCHEMA})", file.display());
+    assert_eq!(said(&data, &["migrate"]), holds("is created"));
+    assert_eq!(said(&data, &["migrate"]), holds("was up to date already, and is unchanged"));
     assert_eq!(said(&data, &["admin", "worker", "list"]), "[]");
 }
 
@@ -114,11 +124,44 @@ fn a_database_that_cannot_be_opened_is_named_with_one_cause() {
     let file = data.path().join("chuhe.db");
     fs::write(&file, "no database ".repeat(100)).unwrap();
     let expected = format!(
-        "chuhe-coordinator: the database sqlite:{} cannot be opened: error returned from database: (code: 26) file is \
-         not a database",
+        "chuhe-coordinator: the database sqlite:{} cannot be opened: this file is no database; `--data DIR` names \
+         another folder",
         file.display()
     );
-    assert_eq!(refused(data.path(), &["admin", "user", "create", "ann"]), (2, expected));
+    for words in [&["admin", "user", "create", "ann"][..], &["migrate"], &["serve"], &["watch", "small"]] {
+        assert_eq!(without_log(data.path(), words), (2, expected.clone()), "{words:?}");
+    }
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let expected = format!(
+        "chuhe-coordinator: the database sqlite:{} cannot be opened: it is a folder, or this user may not use it",
+        file.display()
+    );
+    assert_eq!(refused(data.path(), &["migrate"]), (2, expected));
+}
+
+/// In the user's words, not the system's.
+#[test]
+fn a_file_in_the_place_of_a_folder_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.txt");
+    fs::write(&file, "notes").unwrap();
+    let below = file.join("data");
+    for words in [&["migrate"][..], &["serve"], &["validate"]] {
+        for (data, why) in [(&file, "it is a file"), (&below, "a part of this path is a file")] {
+            let expected = format!(
+                "chuhe-coordinator: the data folder {} cannot be used (`--data DIR` names another): {why}",
+                data.display()
+            );
+            assert_eq!(without_log(data, words), (2, expected), "{words:?}");
+        }
+    }
+    let objects = file.display().to_string();
+    let expected = format!(
+        "chuhe-coordinator: the folder of objects {objects} cannot be used (`--objects ADDRESS` names another): it is \
+         a file"
+    );
+    assert_eq!(refused(&folder.path().join("data"), &["migrate", "--objects", &objects]), (2, expected));
 }
 
 #[test]
@@ -180,7 +223,53 @@ fn a_missing_net_is_named_with_the_command_that_adds_it() {
     let output = run(data, &["admin", "net", "add", &net_file, "--name", "other"]);
     let warning = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success());
-    assert_eq!(warning, "chuhe-coordinator: the net is here already, as `material`; its name stays\n");
+    assert_eq!(warning, "the net is here already, as `material`; its name stays\n");
+}
+
+/// Standard output is the value alone, for scripts; standard error says what holds.
+#[test]
+fn a_value_for_scripts_comes_with_a_sentence_on_standard_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    said(data, &["migrate"]);
+    said(data, &["admin", "user", "create", "ann", "--role", "admin"]);
+    let nets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nets");
+    let [net, champion] = ["material.nnue", "gen2-256/net.nnue"].map(|file| nets.join(file).display().to_string());
+    let book = data.join("few.epd");
+    fs::write(&book, "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w\n").unwrap();
+    for (words, begin, note) in [
+        (&["token", "create", "ann"][..], "chuhe_", "account `ann` has a new token; it is shown only now"),
+        (
+            &["token", "create", "ann", "--role", "volunteer", "--days", "7"],
+            "chuhe_",
+            "account `ann` has a new token with the role volunteer, valid for 7 days; it is shown only now",
+        ),
+        (
+            &["net", "add", &net, "--name", "first"],
+            "3f1f620f",
+            "the net is here, as `first`; campaigns and matches name it by its hash",
+        ),
+        (
+            &["net", "add", &champion],
+            "897084e4",
+            "the net is here, as `gen2-256`; campaigns and matches name it by its hash",
+        ),
+        (
+            &["book", "add", book.to_str().unwrap()],
+            "",
+            "the book `few` is here; campaigns and matches name it by its hash",
+        ),
+        (
+            &["invite", "ann"],
+            "invitation_",
+            "an account with the role volunteer can register by this invitation; it is shown only now",
+        ),
+    ] {
+        let output = run(data, &[&["admin"], words].concat());
+        let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        assert!(output.status.success() && out.starts_with(begin) && out.lines().count() == 1, "{words:?}: {out}");
+        assert_eq!(error, format!("{note}\n"), "{words:?}");
+    }
 }
 
 /// `admin … | head` ends like a command that succeeded.

@@ -38,6 +38,9 @@ pub(crate) trait GameWork: Sync {
     /// The sum of all games.
     type Sum;
 
+    /// The sentence after Ctrl-C.
+    const INTERRUPTED: &'static str;
+
     /// Works on a game, on any thread. `number` counts the games of all files, from 1.
     fn work(&self, number: u64, transcript: &Transcript) -> Result<Self::Done, ReadError>;
 
@@ -73,7 +76,7 @@ pub(crate) fn process<W: GameWork>(
             live.show(|| W::progress(sum))?;
             // An error removes the partial file of an import.
             if interrupt::is_requested() {
-                return Err(Interrupted("the rest was not read, and no file is written".to_owned()).into());
+                return Err(Interrupted(W::INTERRUPTED.to_owned()).into());
             }
         }
         if games.games.get_ref().is_gbk() {

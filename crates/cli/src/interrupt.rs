@@ -1,7 +1,9 @@
 //! Ctrl-C: the first ends a command in order, the second at once.
 
 use std::{
+    fs,
     io::{self, Write as _},
+    path::PathBuf,
     process,
     sync::{
         Arc, OnceLock,
@@ -42,12 +44,24 @@ pub(crate) fn on_request(act: impl FnOnce() + Send + 'static) {
 /// Ends the process after Ctrl-C, with a sentence on what is kept. Until dropped by the process's
 /// end it stands for commands whose files are whole after each game.
 pub(crate) fn exit_with(sentence: String) {
+    on_request(move || exit(sentence));
+}
+
+/// [`exit_with`] for a command that writes a file: its partial file is removed. If it has its name
+/// already, the command ends by itself.
+pub(crate) fn exit_without_file(part: PathBuf) {
     on_request(move || {
-        // Until the end no progress is written behind it.
-        let mut error = io::stderr().lock();
-        let _ = writeln!(error, "\nchuhe: {}", Interrupted(sentence));
-        process::exit(i32::from(EXIT_STATUS));
+        if fs::remove_file(part).is_ok() {
+            exit(NOTHING_WRITTEN.to_owned());
+        }
     });
+}
+
+fn exit(sentence: String) -> ! {
+    // Until the end no progress is written behind it.
+    let mut error = io::stderr().lock();
+    let _ = writeln!(error, "\nchuhe: {}", Interrupted(sentence));
+    process::exit(i32::from(EXIT_STATUS))
 }
 
 /// [`exit_with`] for a command that keeps nothing before its end.

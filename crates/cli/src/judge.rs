@@ -20,8 +20,11 @@ use xiangqi::{
 
 pub use case::{Case, CaseError, Expected};
 
-use crate::{Finding, live_line::LiveLine, threads};
+use crate::{Finding, interrupt, live_line::LiveLine, threads};
 use answer::Answer;
+
+/// The sentence after Ctrl-C.
+const NOT_ALL_JUDGED: &str = "not all was judged; the same command begins again";
 
 /// Judge a game by the rules: whether it continues, or how it ended and why
 ///
@@ -75,6 +78,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut (impl Write + Sync)) -> Result<Finding> {
+        interrupt::exit_with(NOT_ALL_JUDGED.to_owned());
         let threads = || self.threads.unwrap_or_else(threads::all);
         match &self.batch {
             _ if !self.pgn.is_empty() => pgn::run(&self.pgn, self.rules, threads(), [self.json, self.brief], out),

@@ -92,7 +92,7 @@ fn an_unverifiable_certificate_is_refused_in_one_sentence() {
         ("other-engine.json", "chuhe: other-engine.json: the games are of engines with the bench signature 1"),
         ("other-net.json", "chuhe: the game needs the net abab"),
         ("none.json", "chuhe: none.json: no certificate: missing field `header`"),
-        ("missing.json", "chuhe: missing.json: No such file"),
+        ("missing.json", "chuhe: missing.json: there is no such file"),
     ] {
         let refused = chuhe(&folder, &["data", "certificate", file]);
         let text = String::from_utf8(refused.stderr).unwrap();

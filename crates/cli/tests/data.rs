@@ -96,12 +96,20 @@ fn an_interrupted_command_says_that_nothing_was_written() {
         ("data stats pipe", nothing),
         ("data sample pipe --quiet", nothing),
         ("data sample pipe", "the printed positions are only the first"),
+        ("data recover pipe --out whole.chuhe", nothing),
+        ("data dump pipe", "the printed games are only the first; the same command begins again"),
+        ("data certificate pipe", "the certificate was not verified; the same command begins again"),
+        ("judge --batch pipe", "not all was judged; the same command begins again"),
+        ("judge --pgn pipe", "not all was judged; the same command begins again"),
+        ("judge --moves -", "not all was judged; the same command begins again"),
         ("bench --depth 64", nothing),
         ("perft --depth 32", nothing),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe"));
         command.args(arguments.split(' ')).current_dir(&folder).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        // Waiting for the end would close it.
+        let _input = child.stdin.take();
         // It runs until the signal, which the second thread waits for.
         let threads = format!("/proc/{}/task", child.id());
         while fs::read_dir(&threads).unwrap().count() < 2 {
@@ -114,6 +122,7 @@ fn an_interrupted_command_says_that_nothing_was_written() {
         assert_eq!((output.status.code(), error), (Some(130), expected), "{arguments}");
         assert!(output.stdout.is_empty(), "{arguments}");
     }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no partial file is left");
 }
 
 /// A position takes long at this depth: the line comes before the first is searched.

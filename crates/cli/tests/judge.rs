@@ -155,7 +155,7 @@ fn a_full_disk_is_named() {
     let many = file("many-wrong-too.jsonl", &WRONG.repeat(3_000));
     for cases in [few, many] {
         let output = batch(&cases).stdout(full()).output().unwrap();
-        let expected = "chuhe: standard output: No space left on device (os error 28)\n";
+        let expected = "chuhe: standard output: the disk is full\n";
         assert_eq!(answer(&output), (Some(2), "", expected));
     }
 }

@@ -202,17 +202,17 @@ fn both_dialects_are_understood() {
 #[test]
 fn an_option_or_engine_that_fails_is_reported() {
     for (engine, complaint) in [
-        ("uci:/no/such/engine".to_owned(), "--b: /no/such/engine: No such file or directory (os error 2)\n"),
+        ("uci:/no/such/engine".to_owned(), "--b: /no/such/engine: there is no such file or folder\n"),
         (format!("uci:{CHUHE} perft"), "`uci`: the engine ended (exit status: 2)\n"),
         (format!("uci:{CHUHE};Colour=blue"), "the engine has no option `Colour`\n"),
         // The engine would continue with another evaluation than requested.
         (
             format!("uci:{CHUHE};EvalFile=/no/such.nnue;name=typo"),
-            ": setoption EvalFile: cannot read the net /no/such.nnue: No such file or directory (os error 2)\n",
+            ": setoption EvalFile: cannot read the net /no/such.nnue: there is no such file or folder\n",
         ),
         (
             format!("ucci:{CHUHE};evalfile=/no/such.nnue"),
-            ": setoption evalfile: cannot read the net /no/such.nnue: No such file or directory (os error 2)\n",
+            ": setoption evalfile: cannot read the net /no/such.nnue: there is no such file or folder\n",
         ),
         (format!("uci:{CHUHE};Threads=many"), ": setoption Threads: `many` is not a whole number from 1 to 512\n"),
     ] {
@@ -297,7 +297,7 @@ fn records_are_complete_and_not_written_over() {
     }
     let again = run(&arguments);
     assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8(again.stderr).unwrap().contains("records.pgn: File exists"));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("records.pgn: there is a file of this name"));
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
 }
 

@@ -18,7 +18,7 @@ use serde_json::error::Category;
 use crate::{
     address::ServerAddress,
     clock::Clock,
-    error::{Error, RequestContext},
+    error::{Error, HostLookup, RequestContext},
     text::printable,
     token::Token,
 };
@@ -237,7 +237,7 @@ impl Client {
             }
             if clock.now() > deadline {
                 let cause = format!("the answer of {} took too long", context.server);
-                return Err(Error::Network { context: context.clone(), cause });
+                return Err(Error::Network { context: context.clone(), cause, lookup: HostLookup::Found });
             }
         }
     }

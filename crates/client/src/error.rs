@@ -20,7 +20,7 @@ pub enum Error {
     Status { context: RequestContext, status: u16, text: String, retry_after: Option<Duration> },
     /// There was no response.
     #[error("{cause}")]
-    Network { context: RequestContext, cause: String },
+    Network { context: RequestContext, cause: String, lookup: HostLookup },
     /// The response cannot be parsed.
     #[error("{context}: the answer cannot be read: {cause}")]
     Malformed { context: RequestContext, cause: String },
@@ -33,6 +33,17 @@ pub enum Error {
     /// The disk failed.
     #[error("{}: {source}", path.display())]
     Storage { path: PathBuf, source: io::Error },
+}
+
+/// The outcome of looking up the host of a server that did not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostLookup {
+    /// It has an address.
+    Found,
+    /// No name server could be asked.
+    Unavailable,
+    /// No host has this name.
+    NoSuchHost,
 }
 
 /// The request that failed: its purpose and its server.
@@ -67,6 +78,15 @@ impl Error {
         }
     }
 
+    /// Returns the outcome of looking up the server's host.
+    #[must_use]
+    pub const fn host_lookup(&self) -> HostLookup {
+        match self {
+            Self::Network { lookup, .. } => *lookup,
+            _ => HostLookup::Found,
+        }
+    }
+
     /// The delay that the server asks for.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
@@ -88,7 +108,8 @@ impl Error {
     }
 
     pub(crate) fn network(context: &RequestContext, error: &(dyn error::Error + 'static)) -> Self {
-        Self::Network { context: context.clone(), cause: network::describe(error, &context.server) }
+        let (cause, lookup) = (network::describe(error, &context.server), network::host_lookup(error));
+        Self::Network { context: context.clone(), cause, lookup }
     }
 
     pub(crate) fn malformed(context: &RequestContext, cause: impl fmt::Display) -> Self {

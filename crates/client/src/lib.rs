@@ -29,7 +29,7 @@ pub use address::{ParseAddressError, ServerAddress};
 pub use backoff::{Backoff, JitterRng};
 pub use clock::{Clock, SystemClock};
 pub use connection::{Client, Settings};
-pub use error::Error;
+pub use error::{Error, HostLookup};
 pub use text::printable;
 pub use token::{ParseTokenError, Token};
 pub use training_set::{FetchOutcome, shard_file};

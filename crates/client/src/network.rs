@@ -4,6 +4,8 @@ use std::{error::Error, io};
 
 use reqwest::Url;
 
+use crate::error::HostLookup;
+
 /// Describes a network error of an exchange with `server`. Errors without words of their own are
 /// shown with their causes.
 ///
@@ -24,9 +26,8 @@ pub(crate) fn describe(error: &(dyn Error + 'static), server: &str) -> String {
         if let Some(error) = cause.downcast_ref::<io::Error>().filter(|error| error.raw_os_error().is_some()) {
             return describe_io(error, server);
         }
-        // The types of these two errors are private.
         let text = cause.to_string();
-        if text.starts_with("dns error") || text == "invalid dns name" {
+        if is_of_lookup(&text) {
             let host = url.and_then(Url::host_str).unwrap_or(server);
             return Some(format!("there is no host `{host}`; is the address right, and is this machine online?"));
         }
@@ -38,6 +39,24 @@ pub(crate) fn describe(error: &(dyn Error + 'static), server: &str) -> String {
         _ if causes.iter().any(|cause| is_timeout(*cause)) => format!("{server} is silent: no answer in time"),
         _ => format!("the exchange with {server} failed: {}", one_line(&causes)),
     })
+}
+
+/// Returns the outcome of looking up the server's host.
+pub(crate) fn host_lookup(error: &(dyn Error + 'static)) -> HostLookup {
+    let texts: Vec<String> = causes(error).iter().map(ToString::to_string).collect();
+    // Without a name server the system says `Temporary failure` (glibc, Windows) or `Try again`
+    // (musl).
+    let is_passing = |text: &String| text.contains("emporary ") || text.contains("Try again");
+    match texts.iter().any(|text| is_of_lookup(text)) {
+        false => HostLookup::Found,
+        true if texts.iter().any(is_passing) => HostLookup::Unavailable,
+        true => HostLookup::NoSuchHost,
+    }
+}
+
+/// Whether a text is that of a failed lookup. The types of these two errors are private.
+fn is_of_lookup(text: &str) -> bool {
+    text.starts_with("dns error") || text == "invalid dns name"
 }
 
 fn describe_tls(error: &rustls::Error, server: &str) -> String {
@@ -58,10 +77,10 @@ fn describe_io(error: &io::Error, server: &str) -> Option<String> {
         Kind::ConnectionRefused => Some(no_server_answers(server, "connection refused")),
         Kind::TimedOut => Some(no_server_answers(server, "no connection in time")),
         Kind::NetworkUnreachable | Kind::HostUnreachable => {
-            Some(format!("{server} cannot be reached from here ({error}); is this machine online?"))
+            Some(format!("{server} cannot be reached from here; is this machine online?"))
         }
         Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe => {
-            Some(format!("{server} closed the connection ({error})"))
+            Some(format!("{server} closed the connection"))
         }
         _ => None,
     }

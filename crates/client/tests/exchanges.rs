@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use client::{Client, Error, Settings, SystemClock};
+use client::{Client, Error, HostLookup, Settings, SystemClock};
 use dataset::Digest;
 use protocol::api::{
     path,
@@ -139,6 +139,9 @@ fn network_errors_name_their_cause() {
         text(&format!("http://{host}")),
         format!("there is no host `{host}`; is the address right, and is this machine online?")
     );
+    let lookup = |url: &str| client(url, None).server().unwrap_err().host_lookup();
+    assert_eq!(lookup(&closed), HostLookup::Found);
+    assert_eq!(lookup(&format!("http://{host}")), HostLookup::NoSuchHost);
     // A server of plain HTTP does not understand the beginning of TLS.
     let plain = Listener::start(|mut stream| {
         use std::io::Write as _;

@@ -38,6 +38,12 @@ impl AtomicFile {
         Ok(Self { path, part, file: io::BufWriter::new(file), keep: false })
     }
 
+    /// The path of the partial file.
+    #[must_use]
+    pub fn part(&self) -> &Path {
+        &self.part
+    }
+
     /// Writes a small file at once.
     ///
     /// # Errors

@@ -13,7 +13,7 @@
 //! * [`pgn`]: games as text, for people and other programs.
 //! * [`stats`]: statistics of games; [`sfen`]: the records of other trainers.
 //! * [`as_text`]: values serialised as their own text.
-//! * [`AtomicFile`]: files that are whole or absent.
+//! * [`AtomicFile`]: files that are whole or absent; [`plain_words`]: errors of the system as text.
 
 pub mod as_text;
 pub mod codec;
@@ -38,6 +38,7 @@ mod digest;
 mod entrant;
 mod header;
 mod overrides;
+mod plain_words;
 mod record;
 mod settings;
 
@@ -49,5 +50,6 @@ pub use digest::{Digest, ParseDigestError};
 pub use entrant::Entrant;
 pub use header::{Header, HeaderError, Opponent};
 pub use overrides::{MAX_OVERRIDES, Overrides, ParseOverridesError};
+pub use plain_words::plain_words;
 pub use record::{MAX_SCORE, Opening, ParseReasonError, Reason, Record, RunDigest, Score, ScoredMove};
 pub use settings::{EvaluationFilter, GameSettings, OpeningPolicy};

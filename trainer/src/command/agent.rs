@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, Result, bail};
-use client::{Clock, ServerAddress, SystemClock, Token};
+use client::{Client, Clock, HostLookup, ServerAddress, SystemClock, Token};
 
 use super::{cores, threads, train};
 use crate::{
@@ -62,6 +62,7 @@ impl Arguments {
     pub(super) fn run(&self) -> Result<ExitCode> {
         self.backend.1.prepare_process().context("libtorch's settings: the program cannot restart with them")?;
         let Some(server) = self.server.clone() else { bail!("no server is given: use `--server` or CHUHE_SERVER") };
+        self.check_address(&server)?;
         let Some(token) = self.token.clone() else { bail!("no token is given: use `--token` or CHUHE_TOKEN") };
         let Backend(backend, kind) = self.backend.clone();
         let settings = Settings {
@@ -93,6 +94,22 @@ impl Arguments {
             Ending::Done | Ending::Stopped => ExitCode::SUCCESS,
             Ending::GivenUp => ExitCode::FAILURE,
         })
+    }
+}
+
+impl Arguments {
+    /// Tries the address before the token is asked for, and at the first contact. Later a name
+    /// server may be at fault, and the agent tries again.
+    fn check_address(&self, server: &ServerAddress) -> Result<()> {
+        if self.token.is_some() && self.work.exists() {
+            return Ok(());
+        }
+        let settings = client::Settings::new(server.clone(), None, Arc::new(SystemClock::default()));
+        let Err(error) = Client::new(settings)?.server() else { return Ok(()) };
+        if self.token.is_none() || error.host_lookup() == HostLookup::NoSuchHost {
+            bail!("{error} (`--server ADDRESS` names another)");
+        }
+        Ok(())
     }
 }
 

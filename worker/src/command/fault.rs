@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::Error;
+use dataset::plain_words;
 
 use crate::supervised;
 
@@ -33,6 +34,7 @@ pub(super) fn is_misplaced(error: &Error) -> bool {
 }
 
 /// Prints an error. A stopped terminal is not waited for.
-pub(super) fn print_error(text: String) {
+pub(super) fn print_error(text: impl AsRef<str>) {
+    let text = plain_words(text.as_ref());
     supervised::run_within(PRINT_TIMEOUT, "error", move || drop(writeln!(io::stderr(), "{text}")));
 }

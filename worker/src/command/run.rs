@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use client::{Client, Clock, Settings as ClientSettings, SystemClock};
+use client::{Client, Clock, HostLookup, Settings as ClientSettings, SystemClock};
 use nnue::Kernel;
 use protocol::api::{problem::Code, work::Machine};
 
@@ -166,15 +166,29 @@ struct Ready {
 }
 
 impl Ready {
-    /// Asks the server whose token it is. Only the owner can mend a wrong token. Other errors may
-    /// be transient: they are returned as a sentence.
+    /// Asks the server whose token it is. Only the owner can mend a wrong token, or the address of
+    /// a host that does not exist. Other errors may be transient: they are returned as a sentence.
+    ///
+    /// A worker that has played before tries a lost host again. At the first contact the address is
+    /// mistyped; without a name server only a person at the terminal can tell.
     fn check_token(&self) -> Result<Option<String>> {
         let client = Client::new(self.client.clone()).map_err(passing)?;
-        let Err(error) = client.me() else { return Ok(None) };
+        let Err(error) = client.me() else {
+            Folder::record_contact(self.folder.root(), &self.settings.access()?.0.to_string());
+            return Ok(None);
+        };
         let problem = sentence(error.to_string());
         if matches!(error.code(), Some(Code::BadToken | Code::NoToken)) {
             update::reset_starts(self.folder.root(), VERSION);
             anyhow::bail!("{problem} `chuhe-worker configure` takes another token.");
+        }
+        let is_mistyped = match error.host_lookup() {
+            HostLookup::Found => false,
+            HostLookup::Unavailable => io::stderr().is_terminal(),
+            HostLookup::NoSuchHost => true,
+        };
+        if is_mistyped && !self.folder.has_had_contact() {
+            anyhow::bail!("{problem} `--server ADDRESS` or `chuhe-worker configure` takes another address.");
         }
         Ok(Some(problem))
     }

@@ -163,8 +163,10 @@ impl Writer {
             self.written_at = Some(now);
             match self.delivery.write(|| lease.write()) {
                 Ok(()) => {}
-                Err(failed) if lease.is_closing => error = Some(format!("A result cannot be written: {failed}")),
-                Err(failed) => error = error.or(Some(format!("Finished games cannot be written: {failed}"))),
+                Err(failed) if lease.is_closing => {
+                    error = Some(sentence(format!("A result cannot be written: {failed}")))
+                }
+                Err(failed) => error = error.or(Some(sentence(format!("Finished games cannot be written: {failed}")))),
             }
         }
         let closing = self.leases.iter().filter(|(_, lease)| lease.is_closing && lease.unwritten.is_empty());
@@ -172,7 +174,7 @@ impl Writer {
         for name in closing {
             let sync = |lease: &mut OpenLease| self.delivery.write(|| lease.file.sync());
             if let Some(Err(failed)) = self.leases.get_mut(&name).map(sync) {
-                error = Some(format!("A result cannot be written: {failed}"));
+                error = Some(sentence(format!("A result cannot be written: {failed}")));
             } else {
                 self.leases.remove(&name);
                 self.delivery.add(name);

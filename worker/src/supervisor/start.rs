@@ -145,6 +145,7 @@ pub fn run(parts: Parts, screen: Box<dyn Screen>) -> Result<End> {
         stop_requests: 0,
         is_updated: false,
         is_confirmed: false,
+        is_known: false,
         fatal: None,
         panic: None,
     };

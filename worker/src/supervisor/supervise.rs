@@ -21,6 +21,7 @@ use crate::{
     report::Reporter,
     schedule::Schedule,
     settings::Settings,
+    state::Folder,
     status::{Account, Publisher, Snapshot, View},
     supervised, update,
     work::{Shutdown, Work, WorkState},
@@ -56,6 +57,8 @@ pub(super) struct Supervisor {
     pub(super) is_updated: bool,
     /// This version works, and its trial is over.
     pub(super) is_confirmed: bool,
+    /// It is recorded that the server knows the account.
+    pub(super) is_known: bool,
     /// The error that ends the worker.
     pub(super) fatal: Option<String>,
     /// A panic, which is reported to the server before the end.
@@ -168,6 +171,11 @@ impl Supervisor {
             let confirm = move || update::confirm(&root, env!("CARGO_PKG_VERSION"));
             // Not waited for.
             supervised::run_within(Duration::ZERO, "confirm", confirm);
+        }
+        if !self.is_known && self.account.known().me.is_some() {
+            self.is_known = true;
+            let (root, server) = (self.root.clone(), self.account.server().to_string());
+            supervised::run_within(Duration::ZERO, "contact", move || Folder::record_contact(&root, &server));
         }
         self.publisher.publish(&snapshot);
     }

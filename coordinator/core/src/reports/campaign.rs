@@ -42,9 +42,9 @@ pub struct Progress {
     pub candidates: i64,
     /// Positions needed for a candidate's training.
     pub wanted_positions: i64,
-    /// Positions collected for the next training.
+    /// Positions of this generation, of all its self-play jobs.
     pub positions: i64,
-    /// Number of games collected.
+    /// Number of its self-play games that count.
     pub games: i64,
     /// Self-play games being played.
     pub playing: Playing,
@@ -99,10 +99,7 @@ pub async fn progress(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
         Some(net) => Nets::on(connection.reborrow()).find_name(&net.to_string()).await?,
         None => None,
     };
-    let tally = match row.selfplay {
-        Some(job) => counting::tally(connection, job).await?,
-        None => counting::Tally::default(),
-    };
+    let tally = counting::tally_of_generation(connection, row.id, row.generation).await?;
     let playing = match row.selfplay {
         Some(job) => Leases::on(connection.reborrow()).playing(Some(job)).await?,
         None => Playing::default(),

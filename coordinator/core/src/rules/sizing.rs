@@ -184,6 +184,11 @@ impl Capacity {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        cmp::Reverse,
+        collections::{BTreeMap, BinaryHeap},
+    };
+
     use dataset::{Clock, Opponent};
 
     use super::*;
@@ -215,9 +220,7 @@ mod tests {
 
     #[test]
     fn a_sequential_test_is_leased_in_batches() {
-        let gate = serde_json::to_string(&Gate { batch_pairs: 8, ..Gate::default() }).unwrap();
-        let opponent = Some(Opponent { net: None, soft_nodes: None, hard_nodes: 100 });
-        let sequential = Job { gate: Some(gate), game_limit: Some(40_000), ..job(Header { opponent, ..header() }) };
+        let sequential = sequential_test();
         assert_eq!([1, 4, 7, 100].map(|fleet| sequential.max_games(fleet)), [16, 16, 16, 200]);
         let rating = Job { kind: JobKind::Rating, ..sequential.clone() };
         assert_eq!(rating.max_games(1), 20_000, "all of its pairs are played");
@@ -226,6 +229,61 @@ mod tests {
         assert_eq!([0, 1, 2, 7].map(at_least), [49, 49, 65, 145].map(Some), "a batch for each worker");
         assert_eq!(at_least(8), None, "a larger fleet never waits");
         assert!(!Job { frontier: 1_000, ..rating }.awaits_verdict(1, 0));
+    }
+
+    /// A sequential test of at most 40,000 games, in batches of 16.
+    fn sequential_test() -> Job {
+        let gate = serde_json::to_string(&Gate { batch_pairs: 8, ..Gate::default() }).unwrap();
+        let opponent = Some(Opponent { net: None, soft_nodes: None, hard_nodes: 100 });
+        Job { gate: Some(gate), game_limit: Some(40_000), ..job(Header { opponent, ..header() }) }
+    }
+
+    /// The games that were leased beyond the one that decided a test, when a fleet had played up to
+    /// there. Every `slowest`-th worker takes so many times as long for a game as the fastest.
+    fn wasted(fleet: i64, decided: i64, slowest: i64) -> i64 {
+        let mut test = sequential_test();
+        let (mut playing, mut done, mut judged) = (BinaryHeap::new(), BTreeMap::new(), 0);
+        let (mut idle, mut now): (Vec<i64>, i64) = ((0..fleet).collect(), 0);
+        loop {
+            idle.retain(|worker| {
+                let left = test.game_limit.unwrap() - test.frontier;
+                let games = test.max_games(fleet).min(left);
+                let plays = left > 0 && !test.awaits_verdict(fleet, judged);
+                if plays {
+                    playing.push(Reverse((now + games * (1 + worker % slowest), test.frontier, games, *worker)));
+                    test.frontier += games;
+                }
+                !plays
+            });
+            let Reverse((ended, first, games, worker)) = playing.pop().unwrap();
+            done.insert(first, games);
+            while let Some(games) = done.remove(&judged) {
+                judged += games;
+            }
+            if judged >= decided {
+                return test.frontier - decided;
+            }
+            now = ended;
+            idle.push(worker);
+        }
+    }
+
+    #[test]
+    fn a_decided_test_wastes_at_most_two_leases_of_each_worker() {
+        for slowest in 1..=2 {
+            for decided in [128, 2_000, 10_000] {
+                for fleet in [1, 2, 7] {
+                    let batches = wasted(fleet, decided, slowest) / 16;
+                    assert!(batches <= fleet, "{batches} batches of {fleet} workers after {decided} games");
+                }
+                for fleet in [8, 16, 40, 100, 400] {
+                    let (games, lease) = (wasted(fleet, decided, slowest), sequential_test().max_games(fleet));
+                    assert!(games <= 2 * fleet * lease, "{games} games of {fleet} workers after {decided} games");
+                }
+            }
+        }
+        // The figures of docs/ARCHITECTURE.md, for workers of one speed.
+        assert_eq!([1, 7, 8, 16, 40].map(|fleet| wasted(fleet, 2_000, 1)), [0, 96, 240, 1_008, 6_320]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     clock::Time,
-    model::{JobId, Piece},
+    model::{CampaignId, JobId, Piece},
     rules::counting,
 };
 
@@ -28,6 +28,19 @@ pub struct Tally {
 pub async fn tally(connection: &mut Connection<'_>, job: JobId) -> Result<Tally, StoreError> {
     let query = "SELECT counted_games AS games, counted_positions AS positions FROM jobs WHERE id = $1";
     Ok(sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?)
+}
+
+/// Returns the counted self-play games and positions of a generation, of all its jobs: another
+/// engine continues it with another job.
+pub async fn tally_of_generation(
+    connection: &mut Connection<'_>,
+    campaign: CampaignId,
+    generation: i64,
+) -> Result<Tally, StoreError> {
+    let query = "SELECT CAST(COALESCE(SUM(counted_games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(counted_positions), 0) AS BIGINT) AS positions
+                 FROM jobs WHERE campaign = $1 AND generation = $2 AND kind = 'selfplay'";
+    Ok(sqlx::query_as(query).bind(campaign).bind(generation).fetch_one(connection.raw()).await?)
 }
 
 /// Returns the candidate's score of each pair of a match in the order of their numbers, up to the

@@ -1,5 +1,7 @@
 //! Errors of the store.
 
+use std::io;
+
 use protocol::api::problem::{Code, Problem};
 
 use crate::model::{Refusal, UnknownWord};
@@ -10,14 +12,39 @@ use crate::model::{Refusal, UnknownWord};
 pub enum OpenError {
     #[error("`{0}` is no address of a database: give sqlite:FILE or postgres://USER@HOST/NAME")]
     Address(String),
-    #[error("the database {address} cannot be opened")]
-    Unreachable { address: String, source: sqlx::Error },
+    #[error("the database {address} cannot be opened: {cause}")]
+    Unreachable { address: String, cause: String },
     #[error("the database's clock is {apart} ms from this machine's: set them right, then start again")]
     Clock { apart: i64 },
     #[error("the database has tables of version {found}, this program knows {known}: it is too old for them")]
     TooNew { found: i64, known: i64 },
     #[error("the database failed: {0}")]
     Database(sqlx::Error),
+}
+
+impl OpenError {
+    pub(super) fn unreachable(address: String, error: &sqlx::Error) -> Self {
+        let cause = match error {
+            sqlx::Error::Database(error) if address.starts_with("sqlite:") => {
+                // The lowest byte is the primary code.
+                match error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or_default() & 0xff {
+                    8 => "this user may not write it".to_owned(),
+                    11 => "it is damaged; `admin restore` reads a backup into a new folder".to_owned(),
+                    14 => "it is a folder, or this user may not use it".to_owned(),
+                    26 => "this file is no database; `--data DIR` names another folder".to_owned(),
+                    _ => error.message().to_owned(),
+                }
+            }
+            sqlx::Error::Database(error) => error.message().to_owned(),
+            sqlx::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                "no server answers there (connection refused)".to_owned()
+            }
+            sqlx::Error::Io(error) => error.to_string(),
+            sqlx::Error::Configuration(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        Self::Unreachable { address, cause }
+    }
 }
 
 /// An error of an operation.

@@ -196,6 +196,26 @@ mod tests {
         assert_eq!(story.scores[GAME.opening.len()], GAME.moves[0].1, "Red's own score is seen from Red");
     }
 
+    /// The text names four plies, and what moves at each.
+    #[test]
+    fn the_plies_that_the_page_names_chase() {
+        let start: Fen = GAME.start.parse().unwrap();
+        let mut game = Game::new(start, RuleSet::Cxr);
+        for (ply, text) in (1..).zip(GAME.line()) {
+            let mv: Move = text.parse().unwrap();
+            let piece = game.position().piece_at(mv.from()).unwrap().kind().name();
+            match ply {
+                126 | 128 => assert_eq!(piece, "chariot", "ply {ply}"),
+                130 | 132 => assert!(piece == "king" && game.position().checkers().any(), "ply {ply}"),
+                _ => {}
+            }
+            game.push(mv).unwrap();
+        }
+        let sentence = end_under(RuleSet::Cxr).unwrap().explanation.english;
+        let expected = "each of Black's moves from ply 126 to ply 132 chases Red's cannon";
+        assert!(sentence.contains(expected), "{sentence}");
+    }
+
     fn end_under(rules: RuleSet) -> Option<coordinator_core::games::story::End> {
         GAME.replay(rules).end
     }

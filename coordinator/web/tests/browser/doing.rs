@@ -72,7 +72,7 @@ async fn a_maintainer_signs_in_and_steers() {
     let job = live_match::begin(&bench).await;
     browser.open(&format!("http://{}/en/matches/{job}", bench.address)).await;
     browser.click("button[name=begin]").await;
-    browser.wait_for(".live", &format!("Match {job} is to be shown")).await;
+    browser.wait_for(".live", &format!("Match {job} is chosen")).await;
     browser.click("main form button").await;
     browser.wait_for(".live", "No game is shown live").await;
 

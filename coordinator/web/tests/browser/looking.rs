@@ -3,11 +3,12 @@
 
 use std::{fs, path::PathBuf};
 
+use coordinator_core::settings::Settings;
 use protocol::api::{path, work::Role};
 use serde_json::json;
 
 use crate::{
-    bench::{Bench, CAMPAIGN},
+    bench::{Bench, CAMPAIGN, settings},
     doing::hosts,
     driver::{Browser, DESKTOP, Look, PHONE},
     is_skipped, live_match,
@@ -114,9 +115,15 @@ async fn found(browser: &Browser) -> Vec<String> {
     found.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
 }
 
+/// A coordinator that names the source of its programs.
+async fn bench_with_source() -> Bench {
+    let source = Some("https://git.example.org/xiangqi/chuhe.git".to_owned());
+    Bench::with(Settings { source, ..settings() }).await
+}
+
 /// Checks every page, and gathers all faults.
 async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
-    let bench = Bench::start().await;
+    let bench = bench_with_source().await;
     stage::fill(&bench).await;
     // Shards with viewable games.
     rulebook::keep(&bench, "closed").await;
@@ -211,7 +218,7 @@ async fn home_looks_right_to_a_visitor() {
     if is_skipped() {
         return;
     }
-    let (new, busy) = (Bench::start().await, Bench::start().await);
+    let (new, busy) = (Bench::start().await, bench_with_source().await);
     stage::fill(&busy).await;
     let job = live_match::begin(&busy).await;
     let (boss, ann) = (busy.account("boss", Role::Maintainer).await, busy.account("ann", Role::Volunteer).await);
@@ -260,7 +267,7 @@ async fn answers_to_forms_look_right() {
     if is_skipped() {
         return;
     }
-    let bench = Bench::start().await;
+    let bench = bench_with_source().await;
     stage::fill(&bench).await;
     for (look, language, suffix) in [(DESKTOP, "en", ""), (PHONE, "zh", "-phone-zh")] {
         let browser = Browser::start(look).await;

@@ -140,7 +140,7 @@ async fn only_the_marked_match_is_seen_and_only_while_it_is_played() {
     let second = live_match::begin(&bench).await;
     watch(&bench, second, &boss, json!({})).await;
     assert_eq!(seen(&bench).await, json!({ "watched": second, "board": null }));
-    let waits = format!("Match {second} is to be shown");
+    let waits = format!("Match {second} is chosen");
     assert!(page().await.contains(&waits));
     until(&mut stream, &waits).await;
 

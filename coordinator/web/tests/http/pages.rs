@@ -372,8 +372,8 @@ async fn totals_match_the_shards_in_every_state() {
     assert_eq!(bench.number("SELECT SUM(shards) FROM totals WHERE state = 'quarantined'").await, 2);
 }
 
-/// A newcomer finds what the server is, where its programs come from, and how to take part: register,
-/// token, commands.
+/// A newcomer finds what the server is, where its programs come from, and how to take part:
+/// register, token, commands.
 #[tokio::test]
 async fn home_tells_how_to_take_part() {
     let source = Some("https://example.org/chuhe.git".to_owned());

@@ -1,5 +1,7 @@
 //! A backup is taken while games arrive, and a coordinator restored from it continues.
 
+use std::path::Path;
+
 use coordinator_core::{backup, objects::Objects, store::Database};
 use protocol::api::{
     path,
@@ -7,7 +9,28 @@ use protocol::api::{
 };
 use reqwest::Method;
 
-use crate::bench::{Bench, CAMPAIGN, play, read, shard};
+use crate::{
+    bench::{Bench, CAMPAIGN, play, read, shard},
+    paging::Visitor,
+};
+
+/// The demonstration begins with this backup: its net has its own name, and its events are values.
+#[tokio::test]
+async fn the_published_backup_is_shown_in_both_languages() {
+    let bench = Bench::start().await;
+    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../nets/season1/backup");
+    backup::restore(&bench.service.store, &bench.service.objects, &saved).await.unwrap();
+    assert_eq!(bench.number("SELECT COUNT(*) FROM events WHERE data IS NULL").await, 0);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM nets WHERE name = 'gen2-256'").await, 1);
+    let mut visitor = Visitor::new(&bench);
+    for (language, began) in [("en", "campaign season1 began"), ("zh", "任务 season1 已开始")] {
+        let home = visitor.get(&format!("/{language}")).await.text;
+        assert!(home.contains(began) && home.contains(">gen2-256</a>"), "{home}");
+        // The games of both engines that played the generation.
+        let campaign = visitor.get(&format!("/{language}/campaigns/season1")).await.text;
+        assert!(campaign.contains("44\u{202f}085"), "{campaign}");
+    }
+}
 
 #[tokio::test]
 async fn a_backup_restores_everything() {

@@ -8,7 +8,7 @@ use engine::{Evaluation, published};
 use nnue::{Kernel, Net};
 use selfplay::{certificate::Certificate, selfplay::Run};
 
-use crate::Finding;
+use crate::{Finding, interrupt};
 
 /// Verify the certificate of a disputed game, by playing the game
 ///
@@ -32,6 +32,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        interrupt::exit_with("the certificate was not verified; the same command begins again".to_owned());
         let place = || self.file.display().to_string();
         let text = fs::read(&self.file).with_context(place)?;
         let certificate: Certificate =

@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf};
 use anyhow::{Context as _, Result};
 use dataset::{Digest, Header, Record, shard};
 
-use crate::Finding;
+use crate::{Finding, interrupt};
 
 /// Print shards for people to read
 #[derive(Debug, clap::Args)]
@@ -23,6 +23,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        interrupt::exit_with("the printed games are only the first; the same command begins again".to_owned());
         for path in &self.files {
             let shard = shard::open(path)?;
             let named = || path.display().to_string();

@@ -8,7 +8,7 @@ use dataset::{
     shard::{FileSource, recover},
 };
 
-use crate::Finding;
+use crate::{Finding, interrupt};
 
 /// Save the games of a truncated or damaged file: all intact blocks before the first damaged one
 #[derive(Debug, clap::Args)]
@@ -26,8 +26,9 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
-        let source = FileSource::open(&self.file).with_context(|| self.file.display().to_string())?;
         let mut file = AtomicFile::begin(&self.out).context("--out")?;
+        interrupt::exit_without_file(file.part().to_owned());
+        let source = FileSource::open(&self.file).with_context(|| self.file.display().to_string())?;
         let recovered = recover(&source, &mut file).with_context(|| self.file.display().to_string())?;
         file.finish().context("--out")?;
         let (games, positions, lost) = (recovered.games, recovered.positions, recovered.lost_bytes);

@@ -10,6 +10,7 @@ use xiangqi::{
     text::counted,
 };
 
+use super::NOT_ALL_JUDGED;
 use crate::{
     Finding,
     games::{self, GamePlace, GameWork, SkippedCounts},
@@ -76,6 +77,8 @@ struct Printer<'a, W> {
 impl<W: Write + Sync> GameWork for Printer<'_, W> {
     type Done = Judged;
     type Sum = Sum;
+
+    const INTERRUPTED: &'static str = NOT_ALL_JUDGED;
 
     fn work(&self, _: u64, transcript: &Transcript) -> Result<Judged, ReadError> {
         judge(transcript, self.rules)

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use coordinator_core::{
     games, gate, matches,
-    model::{Campaign, CampaignCommand as Command, CampaignId, Fleet, JobId, JobKind, NetState, Playing},
+    model::{Campaign, CampaignCommand as Command, CampaignId, CampaignKey, Fleet, JobId, JobKind, NetState, Playing},
     ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
+    reports,
     rules::{campaigns::Counts, granting::Policy},
     store::{Campaigns, Jobs, Leases, Nets, counting},
 };
@@ -460,6 +461,13 @@ async fn another_engine_begins_anew(lab: Lab) {
     for job in [JobId(gate), before.selfplay.unwrap()] {
         assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "closed");
     }
+    // A report counts the games of both jobs.
+    let earlier = lab.tally(before.selfplay.unwrap().0).await;
+    let key = CampaignKey::from(CampaignId(id));
+    let progress = op!(lab.read, [key], |c| reports::campaign::progress(&mut c, &key)).unwrap();
+    assert!(earlier.games > 0 && progress.games == earlier.games && progress.positions == earlier.positions);
+    let (_, report) = op!(lab.read, [key], |c| reports::campaign(&mut c, &key)).unwrap();
+    assert_eq!(report["selfplay"]["games"], earlier.games);
 }
 
 async fn two_coordinators_take_each_step_once(lab: Lab) {

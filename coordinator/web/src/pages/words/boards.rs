@@ -61,8 +61,8 @@ super::list::words! {
         next_game: "Next game", "下一局";
         previous_game: "Previous game", "上一局";
         games_title: "Games", "对局";
-        games_help: "Games become public when their job is over and no audit is pending, those of trusted workers at once.",
-            "作业结束且无复核未决的对局才会公开，可信工作机的对局即时公开。";
+        games_help: "A game is public once its job is over and no audit of it is pending. Games of trusted workers are public at once.",
+            "作业结束且复核完成后，对局才会公开；可信工作机的对局即时公开。";
         games_of_job: "Games of job {}", "作业 {} 的对局";
         games_of_shard: "Games of a shard", "数据片中的对局";
         games_none: "There are no such games yet.", "还没有这样的对局。";
@@ -121,7 +121,7 @@ super::list::words! {
         live_none: "No game is shown live at the moment.", "目前没有正在直播的对局。";
         live_none_help: "A gate appears here by itself when it begins; a maintainer can mark any match.",
             "晋级测试开始后会自动显示于此；维护者也可标记任意对抗赛。";
-        live_waits: "Match {} is to be shown; its next game begins soon.", "对抗赛 {} 即将直播，请稍候。";
+        live_waits: "Match {} is chosen. Its next game appears here as soon as it begins.", "已选定对抗赛 {}，下一局开始后即在此显示。";
         live_pair: "Match {}", "对抗赛 {}";
         colon: ": ", "：";
         live_report: "Last report", "最近所报";

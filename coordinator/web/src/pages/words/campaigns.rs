@@ -94,6 +94,8 @@ super::list::words! {
         labels: "How games ended", "终局统计";
         games: "Games", "对局";
         positions: "Positions", "局面";
+        games_of_generation: "Games of generation {}", "第 {} 代对局";
+        positions_of_generation: "Positions of generation {}", "第 {} 代局面";
         collecting_time: "Collecting", "采集";
         training_time: "Training", "训练";
         gating_time: "Gate", "测试";

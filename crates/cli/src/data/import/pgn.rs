@@ -116,6 +116,8 @@ impl<W: Write + Sync> GameWork for Conversion<&mut W> {
     type Done = Converted;
     type Sum = Sum;
 
+    const INTERRUPTED: &'static str = "the rest was not read, and no file is written";
+
     fn work(&self, number: u64, transcript: &Transcript) -> Result<Converted, ReadError> {
         one(transcript, number, self.rules, self.to)
     }
