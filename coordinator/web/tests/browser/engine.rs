@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 use crate::{
     bench::{Bench, CAMPAIGN, play, settings, shard},
     driver::{Browser, DESKTOP, PHONE},
-    is_skipped, paging,
+    is_skipped,
+    looking::keep,
 };
 
 /// The built module; none if these tests are skipped.
@@ -64,6 +65,7 @@ async fn a_browser_plays_a_lease_that_passes_its_audit() {
     browser.write("#token", &token).await;
     browser.click("form button.main").await;
     wait_long(&browser, "return document.querySelector('tbody [data-show=uploaded]').textContent !== '0'").await;
+    keep(&browser, "play").await;
     browser.click("[data-do=stop]").await;
     wait_long(&browser, "return document.querySelector('tbody [data-state=finished]').hidden === false").await;
     assert_eq!(browser.complaints().await, Vec::<String>::new());
@@ -152,6 +154,7 @@ async fn a_position_is_analysed_in_the_browser_as_natively() {
     let depth = "return Number(document.querySelector('.analysis tbody td')?.textContent ?? 0)";
     wait_long(&browser, &depth.replace("return ", "return 5 < ")).await;
     assert!(browser.has("svg .board-best").await);
+    keep(&browser, "analysis").await;
     // One step back, another side is to move.
     browser.click(".viewer [data-step=back]").await;
     wait_long(
@@ -188,15 +191,4 @@ async fn a_position_is_analysed_in_the_browser_as_natively() {
         .map(|line| without_times(Value::as_str(line).unwrap()))
         .collect();
     assert_eq!(written, native(&lines));
-}
-
-/// Without an engine the pages offer nothing, and its addresses are not found.
-#[tokio::test]
-async fn a_server_without_an_engine_offers_none() {
-    let bench = Bench::start().await;
-    let mut visitor = paging::Visitor::new(&bench);
-    assert!(!visitor.get("/en").await.text.contains("/en/play"));
-    assert!(!visitor.get("/en/judge?moves=h2e2").await.text.contains("class=\"analysis"));
-    assert_eq!(visitor.get("/en/play").await.status, 404);
-    assert_eq!(visitor.get("/engine/000000000000/chuhe.js").await.status, 404);
 }

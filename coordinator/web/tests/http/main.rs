@@ -9,6 +9,7 @@ mod crowded;
 mod described;
 mod dishonest;
 mod disturbed;
+mod engine;
 mod first_byte;
 #[path = "../../../../crates/dataset/fuzz/forge.rs"]
 mod forge;
