@@ -236,7 +236,7 @@ fn a_value_for_scripts_comes_with_a_sentence_on_standard_error() {
     let nets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nets");
     let [net, champion] = ["material.nnue", "gen2-256/net.nnue"].map(|file| nets.join(file).display().to_string());
     let book = data.join("few.epd");
-    fs::write(&book, "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w\n").unwrap();
+    fs::write(&book, "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1\n").unwrap();
     for (words, begin, note) in [
         (&["token", "create", "ann"][..], "chuhe_", "account `ann` has a new token; it is shown only now"),
         (

@@ -164,7 +164,7 @@ impl Writer {
             match self.delivery.write(|| lease.write()) {
                 Ok(()) => {}
                 Err(failed) if lease.is_closing => {
-                    error = Some(sentence(format!("A result cannot be written: {failed}")))
+                    error = Some(sentence(format!("A result cannot be written: {failed}")));
                 }
                 Err(failed) => error = error.or(Some(sentence(format!("Finished games cannot be written: {failed}")))),
             }

@@ -409,7 +409,7 @@ async fn home_tells_how_to_take_part() {
     }
 }
 
-const CLONE: &str = "git clone --depth 1 <span>https://example.org/chuhe.git</span> chuhe\ncd chuhe\n";
+const CLONE: &str = "git clone --depth 1 <span>https://example.org/chuhe.git chuhe</span>\ncd chuhe\n";
 const PREPARE: &str = "eval \"$(scripts/prepare --env)\"\ncargo build --release";
 
 /// Without a known source the page says so, and names no address.

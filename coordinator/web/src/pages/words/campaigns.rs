@@ -58,7 +58,7 @@ super::list::words! {
         join_run: "Build the worker and start it. It asks for the token.", "编译并启动工作机，它会询问令牌。";
         join_now: "Build the worker and start it. It asks for this token, and your games appear on your page.",
             "编译并启动工作机，它会询问此令牌；您的对局将显示在您的页面上。";
-        join_more: "So you add a machine. The worker asks for a token: one for each machine can be revoked alone.",
+        join_more: "Run these lines on the new machine. The worker asks for a token: make one for each machine, so that you can revoke it alone.",
             "在新机器上运行以下命令即可加入。工作机会询问令牌；每台机器各用一个令牌，便可单独撤销。";
         join_no_source: "This server does not name where its source is: ask its maintainer, and run the lines in that folder.",
             "本服务器未公布源码地址：请向维护者索取，并在源码目录中运行。";
