@@ -43,7 +43,7 @@ pub struct ToCompare {
     pub games: i64,
     /// The game of the left shard that a referee played again.
     pub left_checked: Option<i64>,
-    /// That of the right shard.
+    /// The game of the right shard that a referee played again.
     pub right_checked: Option<i64>,
 }
 

@@ -1,8 +1,8 @@
 //! Audits: which shards are played again by other accounts, and which of their games.
 //!
-//! An audit is a ringer if the result of a game is known before: of all games if a trusted worker
-//! played them, or of the one that a referee played again. It is a lease as any other. An account
-//! with another result is wrong at once, without a dispute.
+//! An audit is a ringer if the result of a game is known before. A trusted worker's are all known,
+//! and of other uploads the game that a referee played again. A ringer is a lease as any other. An
+//! account with another result is wrong at once, without a dispute.
 
 use std::{borrow::Cow, ops::Range};
 

@@ -80,8 +80,8 @@ impl Case {
         self.complete.extend(evidence.complete);
     }
 
-    /// Adds the result of a comparison: the game that differs, if any. One with a known result comes
-    /// before others.
+    /// Adds the result of a comparison: the game that differs, if any. One with a known result
+    /// comes before others.
     pub fn compared(&mut self, comparison: ComparisonId, differs: Option<i64>) {
         if self.comparisons.get(&comparison).is_some_and(|row| row.state == ComparisonState::Waiting) {
             self.results.insert(comparison, differs);

@@ -36,8 +36,8 @@ impl ShardToValidate {
         self.kind == LeaseKind::Fresh && !self.is_trusted && !job.is_timed()
     }
 
-    /// Draws whether it is audited: games of untrusted workers are, and a few of the audits. Those by
-    /// trusted workers are ringers. `min_percent` is the coordinator's minimum rate; a gate may
+    /// Draws whether it is audited: games of untrusted workers are, and a few of the audits. Those
+    /// by trusted workers are ringers. `min_percent` is the coordinator's minimum rate; a gate may
     /// have a higher one.
     #[must_use]
     pub fn is_sampled(&self, job: &Job, min_percent: u64, draw: u64) -> bool {

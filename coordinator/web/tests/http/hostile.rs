@@ -258,8 +258,8 @@ fn shape(value: &Value) -> Value {
     }
 }
 
-/// But for the numbers of its games nothing tells an account that a lease is an audit, or that
-/// results of it are known: neither the lease nor what the account may read meanwhile.
+/// An account cannot tell a ringer from other leases, but for the numbers of the games. Neither the
+/// lease shows it, nor what the account may read meanwhile.
 #[tokio::test]
 async fn a_ringer_looks_like_any_lease() {
     let bench = Bench::start().await;
