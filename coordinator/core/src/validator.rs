@@ -209,18 +209,19 @@ impl Validator {
     /// Compares two uploads; returns whether uploads are to be reviewed.
     async fn compare(&self, pair: &ToCompare) -> Result<bool, ValidatorError> {
         let (Ok(left), Ok(right)) = (pair.left.parse(), pair.right.parse()) else { return Ok(false) };
-        let (first, end) = (pair.first as u64, (pair.first + pair.games) as u64);
         let differs = if left == right {
             None
         } else {
             let left = self.objects.get(Kind::Shard, left).await?;
             let right = self.objects.get(Kind::Shard, right).await?;
-            match spawn_blocking(move || delivery::compare(&left, &right, first..end)).await? {
+            let (first, order) = (pair.first as u64, pair.order());
+            let differs = move |games| match delivery::compare(&left, &right, games) {
                 Comparison::Equal => None,
                 Comparison::Differ { first_game } => Some(first_game),
                 // Both were readable when validated, so one has been damaged since.
                 Comparison::Unreadable => Some(first),
-            }
+            };
+            spawn_blocking(move || order.into_iter().find_map(differs)).await?
         };
         self.run(self.clock.now(), RecordComparison { comparison: pair.comparison, differs }).await
     }

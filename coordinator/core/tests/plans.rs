@@ -234,7 +234,7 @@ fn no_statement_grows_with_workers_uploads_or_games() {
         let (bench_signature, limit, until) = (SIGNATURE, 1, lab.now());
         assert_eq!(lab.run(ClaimDisputes { bench_signature, limit, until }).await.unwrap().len(), 1);
         assert_eq!(lab.run(ClaimUnchecked { bench_signature, limit, until }).await.unwrap().len(), 1);
-        lab.run(PassCheck { shard: ShardId(1) }).await.unwrap();
+        lab.run(PassCheck { shard: ShardId(1), game: 0 }).await.unwrap();
         let due = lab.run(ClaimDeliveries { limit: 10 }).await.unwrap();
         let delivery = due.first().expect("a webhook waits for the dispute").delivery;
         lab.run(RecordAttempt { delivery, is_delivered: true }).await.unwrap();

@@ -157,12 +157,12 @@ impl Referee {
         let played = spawn_blocking(move || Certificate::check(&run, &mut run.players(), game, shard, &version));
         match played.await?.map_err(|error| RefereeError::Unplayable(error.to_string()))? {
             Some(certificate) => self.record_ruling(Ruled::Check(upload.shard), &certificate).await,
-            None => self.pass(upload.shard).await,
+            None => self.pass(upload.shard, game).await,
         }
     }
 
-    async fn pass(&self, shard: ShardId) -> Result<(), RefereeError> {
-        Ok(self.store.run(self.clock.now(), PassCheck { shard }).await?)
+    async fn pass(&self, shard: ShardId, game: u64) -> Result<(), RefereeError> {
+        Ok(self.store.run(self.clock.now(), PassCheck { shard, game }).await?)
     }
 
     async fn record_ruling(&self, ruled: Ruled, certificate: &Certificate) -> Result<(), RefereeError> {

@@ -24,7 +24,7 @@ pub struct Comparison {
     pub numbers: Range<i64>,
     /// Its state.
     pub state: ComparisonState,
-    /// The first game that differs.
+    /// The game that differs: the first one, or one whose result is known.
     pub game: Option<i64>,
 }
 
@@ -41,6 +41,10 @@ pub struct ToCompare {
     pub first: i64,
     /// Number of common games.
     pub games: i64,
+    /// The game of the left shard that a referee played again.
+    pub left_checked: Option<i64>,
+    /// The game of the right shard that a referee played again.
+    pub right_checked: Option<i64>,
 }
 
 /// A game with two different results, which no trusted worker was asked to play.
@@ -98,6 +102,8 @@ pub struct ShardEvidence {
     pub kind: LeaseKind,
     /// The shard that its lease audits.
     pub audited: Option<ShardId>,
+    /// The game that a referee played again, to the same moves.
+    pub checked_game: Option<i64>,
 }
 
 impl ShardEvidence {

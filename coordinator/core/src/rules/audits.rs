@@ -1,13 +1,17 @@
 //! Audits: which shards are played again by other accounts, and which of their games.
+//!
+//! An audit is a ringer if the result of a game is known before. A trusted worker's are all known,
+//! and of other uploads the game that a referee played again. A ringer is a lease as any other. An
+//! account with another result is wrong at once, without a dispute.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use dataset::random::game_seed;
 
 use super::standing::STRANGER_NODES;
 use crate::{
     clock::{HOUR, SECOND, Time},
-    model::{AccountId, AuditCandidate, AuditState, Auditor, ShardId},
+    model::{AccountId, AuditCandidate, AuditState, Auditor, ShardEvidence, ShardId, ToCompare},
 };
 
 /// Audit rate in tenths of a per cent, by the account's clean games so far.
@@ -35,10 +39,39 @@ pub fn is_wanted(clean_games: i64, min_percent: u64, draw: u64) -> bool {
     draw % 1_000 < rate.max(min_percent * 10)
 }
 
-/// Draws whether an audit is audited.
+/// Draws whether an audit is audited. If a trusted worker made it, the second one is a ringer.
 #[must_use]
 pub const fn is_wanted_again(draw: u64) -> bool {
     draw % 1_000 < SECOND_AUDIT_RATE
+}
+
+/// The accounts among which an auditor is drawn. A ringer tests the account that plays it, so it is
+/// for no trusted one.
+#[must_use]
+pub fn eligible(auditors: &[Auditor], is_ringer: bool) -> Cow<'_, [Auditor]> {
+    if is_ringer {
+        auditors.iter().filter(|auditor| !auditor.is_trusted).cloned().collect()
+    } else {
+        Cow::Borrowed(auditors)
+    }
+}
+
+/// Whether the result of a game of a shard is known.
+#[must_use]
+pub fn is_known(shard: &ShardEvidence, game: i64) -> bool {
+    shard.is_trusted || shard.checked_game == Some(game)
+}
+
+impl ToCompare {
+    /// The games in the order of their comparison: those whose result a referee knows come first,
+    /// since they show who is wrong.
+    #[must_use]
+    pub fn order(&self) -> Vec<Range<u64>> {
+        let all = self.first..self.first + self.games;
+        let known = [self.left_checked, self.right_checked].into_iter().flatten().filter(|game| all.contains(game));
+        let ranges = known.map(|game| game..game + 1).chain([all.clone()]);
+        ranges.map(|range| range.start as u64..range.end as u64).collect()
+    }
 }
 
 /// Draws the auditor of a shard among accounts that may be, weighted by their proven work. So two
@@ -170,7 +203,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::JobId;
+    use crate::model::{ComparisonId, JobId};
 
     #[test]
     fn proven_accounts_are_audited_less() {
@@ -236,6 +269,27 @@ mod tests {
         let trusted = [auditor(1, 1), Auditor { is_trusted: true, ..auditor(2, 1) }, auditor(3, 1), auditor(4, 1)];
         assert_eq!(chosen(&trusted, &[1], &[1, 2, 3]), set(&[2, 4]), "its maintainer may have invited it");
         assert_eq!(chosen(&trusted, &[1], &[1, 2, 3, 4]), set(&[2, 3, 4]), "all are in one house");
+    }
+
+    #[test]
+    fn a_ringer_is_for_no_trusted_account() {
+        let all = [auditor(1, 1), Auditor { is_trusted: true, ..auditor(2, 1) }, auditor(3, 1)];
+        let eligible =
+            |is_ringer| eligible(&all, is_ringer).iter().map(|auditor| auditor.account.0).collect::<Vec<_>>();
+        assert_eq!((eligible(true), eligible(false)), (vec![1, 3], vec![1, 2, 3]));
+    }
+
+    #[test]
+    fn known_games_are_compared_first() {
+        let order = |left_checked, right_checked| {
+            let (left, right) = (String::new(), String::new());
+            ToCompare { comparison: ComparisonId(1), left, right, first: 10, games: 5, left_checked, right_checked }
+                .order()
+        };
+        assert_eq!(order(None, None), [10..15]);
+        assert_eq!(order(Some(12), None), [12..13, 10..15]);
+        assert_eq!(order(Some(14), Some(10)), [14..15, 10..11, 10..15]);
+        assert_eq!(order(Some(9), Some(15)), [10..15], "they are not common");
     }
 
     #[test]

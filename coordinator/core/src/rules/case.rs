@@ -50,7 +50,7 @@ pub struct Case {
     complete: BTreeSet<ShardId>,
     /// Accounts whose confirmations are void.
     distrusted: BTreeSet<AccountId>,
-    /// Results of comparisons: the first game that differs.
+    /// Results of comparisons: the game that differs.
     results: BTreeMap<ComparisonId, Option<i64>>,
     /// Shards that were found wrong. They leave the pool whatever audits passed.
     wrong: BTreeSet<ShardId>,
@@ -80,7 +80,8 @@ impl Case {
         self.complete.extend(evidence.complete);
     }
 
-    /// Adds the result of a comparison: the first game that differs, if any.
+    /// Adds the result of a comparison: the game that differs, if any. One with a known result
+    /// comes before others.
     pub fn compared(&mut self, comparison: ComparisonId, differs: Option<i64>) {
         if self.comparisons.get(&comparison).is_some_and(|row| row.state == ComparisonState::Waiting) {
             self.results.insert(comparison, differs);
@@ -157,12 +158,16 @@ impl Case {
         &self.comparisons[&comparison]
     }
 
-    /// The account that a comparison with a trusted worker proved wrong.
+    /// The shard that a comparison proved wrong in this game, since the result of the other one is
+    /// known.
     #[must_use]
-    pub fn outvoted(&self, comparison: &Comparison) -> Option<&ShardEvidence> {
-        let sides = [self.shard(comparison.left), self.shard(comparison.right)];
-        let outvoted = sides.into_iter().find(|side| !side.is_trusted)?;
-        sides.into_iter().any(|side| side.is_trusted).then_some(outvoted)
+    pub fn outvoted(&self, comparison: &Comparison, game: i64) -> Option<&ShardEvidence> {
+        let [left, right] = [self.shard(comparison.left), self.shard(comparison.right)];
+        match [left, right].map(|side| audits::is_known(side, game)) {
+            [true, false] => Some(right),
+            [false, true] => Some(left),
+            _ => None,
+        }
     }
 
     /// Takes the change of an account's clean games.
@@ -262,15 +267,22 @@ impl Case {
         let game = self.results.remove(&comparison).flatten();
         let row = self.comparison(comparison).clone();
         let sides = [row.left, row.right];
-        let state = match (game, self.outvoted(&row).map(|outvoted| (outvoted.id, outvoted.account))) {
+        let outvoted = game.and_then(|game| self.outvoted(&row, game)).map(|shard| (shard.id, shard.account));
+        let is_trusted = sides.iter().any(|side| self.shard(*side).is_trusted);
+        let state = match (game, outvoted) {
             (None, _) => {
                 self.due.extend(sides.map(Transition::Verify));
                 ComparisonState::Equal
             }
             // The trusted worker's result is authoritative.
-            (Some(_), Some((shard, account))) => {
+            (Some(_), Some((shard, account))) if is_trusted => {
                 self.wrong.insert(shard);
                 self.due.insert(Transition::Distrust(account));
+                ComparisonState::Settled
+            }
+            // The result is the referee's.
+            (Some(game), Some((shard, _))) => {
+                self.due.insert(Transition::Convict(shard, game));
                 ComparisonState::Settled
             }
             (Some(_), None) => {

@@ -36,11 +36,12 @@ impl ShardToValidate {
         self.kind == LeaseKind::Fresh && !self.is_trusted && !job.is_timed()
     }
 
-    /// Draws whether it is audited: games of untrusted workers are, and a few of the audits.
-    /// `min_percent` is the coordinator's minimum rate; a gate may have a higher one.
+    /// Draws whether it is audited: games of untrusted workers are, and a few of the audits. Those
+    /// by trusted workers are ringers. `min_percent` is the coordinator's minimum rate; a gate may
+    /// have a higher one.
     #[must_use]
     pub fn is_sampled(&self, job: &Job, min_percent: u64, draw: u64) -> bool {
-        if self.kind == LeaseKind::Audit && !self.is_trusted {
+        if self.kind == LeaseKind::Audit {
             return audits::is_wanted_again(draw);
         }
         if !self.is_auditable(job) {
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!(rate(&shard()), 200);
         assert_eq!(rate(&ShardToValidate { is_trusted: true, ..shard() }), 0);
         assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Audit, ..shard() }), 50);
-        assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Audit, is_trusted: true, ..shard() }), 0);
+        assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Audit, is_trusted: true, ..shard() }), 50, "ringers");
         assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Settle, ..shard() }), 0);
         let gate = serde_json::to_string(&Gate { audit_percent: 60, ..Gate::default() }).unwrap();
         let of_gate = ShardToValidate { gate: Some(gate), ..shard() };

@@ -28,6 +28,8 @@ pub struct Undrawn {
     pub job: JobId,
     /// Numbers of its games.
     pub numbers: Range<i64>,
+    /// Whether a trusted worker played it, so that its results are known.
+    pub is_ringer: bool,
 }
 
 struct Holdings {
@@ -44,7 +46,7 @@ struct Auditable {
 }
 
 row!(Auditable { shard, untouched: flag });
-row!(Undrawn { shard, account, job, numbers: numbers });
+row!(Undrawn { shard, account, job, numbers: numbers, is_ringer: flag });
 row!(Holdings { job, state, games, positions, held });
 row!(AuditCandidate { id, job, numbers: numbers });
 
@@ -78,8 +80,9 @@ impl Shards<'_> {
 
     /// The shards with a wanted audit of this engine, and without an auditor who may still ask.
     pub async fn undrawn(&mut self, now: Time, bench_signature: i64) -> Result<Vec<Undrawn>, StoreError> {
-        let query = "SELECT shards.id AS shard, account, job, first, games
-                     FROM shards JOIN jobs ON jobs.id = shards.job
+        let query = "SELECT shards.id AS shard, shards.account AS account, job, first, games,
+                            CASE WHEN trusted = 1 AND shards.id > trusted_after THEN 1 ELSE 0 END AS is_ringer
+                     FROM shards JOIN jobs ON jobs.id = shards.job JOIN workers ON workers.id = shards.worker
                      WHERE audit = 'wanted' AND auditor_until < $1 AND shards.bench_signature = $2 AND jobs.kind <> 'timed'
                      AND shards.state = 'validated' AND object = 'present' ORDER BY auditor_until, shards.id LIMIT $3";
         let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(MAX_UNDRAWN);

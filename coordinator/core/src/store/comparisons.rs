@@ -18,7 +18,7 @@ use crate::{
 };
 
 row!(Comparison { id, job, left, right, numbers: numbers, state, game });
-row!(ToCompare { comparison, left, right, first, games });
+row!(ToCompare { comparison, left, right, first, games, left_checked, right_checked });
 row!(Dispute { comparison, job, game });
 row!(ShardEvidence {
     id,
@@ -34,6 +34,7 @@ row!(ShardEvidence {
     is_distrusted: flag,
     kind,
     audited,
+    checked_game,
 });
 
 /// The columns of a comparison.
@@ -74,7 +75,7 @@ fn shards_of(near: &str) -> AssertSqlSafe<String> {
              UNION SELECT right_shard FROM near CROSS JOIN comparisons WHERE right_shard = near.shard
              UNION SELECT shard FROM near)
          SELECT shards.id AS id, shards.job AS job, shards.account AS account, shards.first AS first,
-                shards.games AS games, shards.state AS state, audit, audited_games, object,
+                shards.games AS games, shards.state AS state, audit, audited_games, object, checked_game,
                 CASE WHEN validated IS NULL THEN 0 ELSE 1 END AS is_validated,
                 CASE WHEN workers.trusted = 1 AND shards.id > workers.trusted_after THEN 1 ELSE 0 END AS is_trusted,
                 accounts.distrusted AS is_distrusted,
@@ -129,7 +130,8 @@ impl Comparisons<'_> {
     pub async fn claim(&mut self, now: Time, limit: i64, until: Time) -> Result<Vec<ToCompare>, StoreError> {
         let query = self.0.skip_locked(
             "SELECT comparisons.id AS comparison, l.hash AS left, r.hash AS right,
-                    comparisons.first AS first, comparisons.games AS games
+                    comparisons.first AS first, comparisons.games AS games,
+                    l.checked_game AS left_checked, r.checked_game AS right_checked
              FROM comparisons JOIN shards AS l ON l.id = comparisons.left_shard
                               JOIN shards AS r ON r.id = comparisons.right_shard
              WHERE comparisons.state = 'waiting' AND comparisons.claimed_until < $1

@@ -119,9 +119,10 @@ impl Shards<'_> {
         Ok(())
     }
 
-    /// Records that a referee played a game of a shard again.
-    pub async fn mark_checked(&mut self, shard: ShardId) -> Result<(), StoreError> {
-        sqlx::query("UPDATE shards SET checked = 1 WHERE id = $1").bind(shard).execute(self.0.raw()).await?;
+    /// Records that a referee played a game of a shard again; the game if its moves were the same.
+    pub async fn mark_checked(&mut self, shard: ShardId, game: Option<i64>) -> Result<(), StoreError> {
+        let query = "UPDATE shards SET checked = 1, checked_game = COALESCE($2, checked_game) WHERE id = $1";
+        sqlx::query(query).bind(shard).bind(game).execute(self.0.raw()).await?;
         Ok(())
     }
 }

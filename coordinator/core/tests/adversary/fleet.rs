@@ -10,7 +10,7 @@ use coordinator_core::{
     clock::{SECOND, Time},
     model::{
         AccountId, AuditCandidate, AuditState, Auditor, Comparison, ComparisonId, ComparisonState, Evidence, Fault,
-        JobId, LeaseKind, ObjectState, ShardEvidence, ShardId, ShardState, Standing,
+        JobId, LeaseKind, ObjectState, ShardEvidence, ShardId, ShardState, Standing, ToCompare,
     },
     rules::{
         audits,
@@ -69,6 +69,8 @@ pub(crate) struct Strategy {
     pub(crate) leased: Leased,
     /// Whether it lets audits lapse, instead of confirming its own accounts.
     pub(crate) drops_audits: bool,
+    /// Whether it makes up the games of others' audits, and plays none.
+    pub(crate) makes_up_audits: bool,
     /// Whether a half of its accounts ask for audits alone, without pause.
     pub(crate) polls: bool,
     /// Whether a new account follows each that is quarantined.
@@ -115,6 +117,10 @@ pub(crate) struct Outcome {
     pub(crate) lost_gates: i64,
     /// Games of honest machines that were disputed, for as long as the referee took.
     pub(crate) disputed: i64,
+    /// Disputes.
+    pub(crate) disputes: i64,
+    /// Differences in a game whose result was known.
+    pub(crate) known: i64,
     /// Games that honest machines could have played.
     pub(crate) capacity: i64,
     /// Those that they were not lent.
@@ -456,6 +462,7 @@ impl World {
             is_distrusted: false,
             kind,
             audited,
+            checked_game: None,
         };
         let (auditor, auditor_until) = (None, Time(0));
         let (is_of_gate, validated, is_checked) = (false, self.now, false);
@@ -492,6 +499,8 @@ impl World {
                 case.found_wrong(id, game);
                 self.settle(case);
                 self.review();
+            } else {
+                self.shards[id.0 as usize].evidence.checked_game = Some(game);
             }
         }
     }
@@ -554,11 +563,16 @@ impl World {
         let numbers = candidate.draw_range(&verified, usual.max(1), 1, draw);
         let row = &self.shards[shard.0 as usize];
         let is_own = self.accounts[index].is_owners && self.accounts[row.evidence.account.0 as usize].is_owners;
-        let forged_until = if is_own { row.forged_until.min(numbers.end) } else { numbers.start };
+        let makes_up = self.accounts[index].is_owners && self.plan.strategy.makes_up_audits;
+        let forged_until = match (is_own, makes_up) {
+            (true, _) => row.forged_until.min(numbers.end),
+            (false, true) => numbers.end,
+            (false, false) => numbers.start,
+        };
         self.wanted.remove(&shard);
         self.shards[shard.0 as usize].evidence.audit = AuditState::Leased;
         let games = numbers.end - numbers.start;
-        if self.accounts[index].is_owners && !is_own {
+        if self.accounts[index].is_owners && !is_own && !makes_up {
             self.outcome.owner_played += games;
             self.outcome.owner_replayed += games;
         }
@@ -569,6 +583,11 @@ impl World {
             self.want(upload);
         }
         self.compare(upload, shard);
+        let row = &self.shards[shard.0 as usize].evidence;
+        if row.audit == AuditState::Leased && row.state == ShardState::Validated {
+            // The audit was a lie: another account is drawn.
+            self.want(shard);
+        }
         games
     }
 
@@ -576,12 +595,25 @@ impl World {
     fn compare(&mut self, upload: ShardId, other: ShardId) {
         let differs = {
             let [left, right] = [upload, other].map(|id| &self.shards[id.0 as usize]);
-            let start = left.evidence.numbers.start.max(right.evidence.numbers.start);
+            let first = left.evidence.numbers.start.max(right.evidence.numbers.start);
             let end = left.evidence.numbers.end.min(right.evidence.numbers.end);
-            (start..end).find(|game| (*game < left.forged_until) != (*game < right.forged_until))
+            let pair = ToCompare {
+                comparison: ComparisonId(0),
+                left: String::new(),
+                right: String::new(),
+                first,
+                games: end - first,
+                left_checked: left.evidence.checked_game,
+                right_checked: right.evidence.checked_game,
+            };
+            let is_forged = |shard: &Shard, game: u64| (game as i64) < shard.forged_until;
+            pair.order().into_iter().flatten().find(|game| is_forged(left, *game) != is_forged(right, *game))
         };
+        let differs = differs.map(|game| game as i64);
         let comparison = self.record(upload, other, differs);
         if let Some(game) = differs {
+            let is_known = self.comparisons[comparison.0 as usize].state == ComparisonState::Settled;
+            *(if is_known { &mut self.outcome.known } else { &mut self.outcome.disputes }) += 1;
             let is_right = [upload, other].map(|side| game >= self.shards[side.0 as usize].forged_until);
             let mut case = self.case(&[upload, other]);
             case.ruled(comparison, is_right);

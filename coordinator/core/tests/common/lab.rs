@@ -484,14 +484,13 @@ impl Lab {
         }
     }
 
-    /// Returns the first game that differs.
+    /// Returns the first game that differs, in the order of the comparison.
     pub fn difference(&self, task: &ToCompare) -> Option<u64> {
         let objects = self.objects.lock().expect("no thread panics while holding it");
         let [left, right] = [&task.left, &task.right].map(|hash| &objects[&hash.parse().expect("it is a hash")]);
-        let numbers = task.first as u64..(task.first + task.games) as u64;
-        numbers
-            .into_iter()
-            .find(|number| left.games[(number - left.first) as usize] != right.games[(number - right.first) as usize])
+        let differs =
+            |number: &u64| left.games[(number - left.first) as usize] != right.games[(number - right.first) as usize];
+        task.order().into_iter().flatten().find(differs)
     }
 
     /// Runs all pending comparisons; returns their number.

@@ -77,10 +77,13 @@ impl Operation for PostponeGame {
     }
 }
 
-/// Records that a game of a shard was played again, to the same moves.
+/// Records that a game of a shard was played again, to the same moves. Its result is known from
+/// now on: an audit with this game is a ringer.
 pub struct PassCheck {
     /// The shard.
     pub shard: ShardId,
+    /// The number of the game.
+    pub game: u64,
 }
 
 impl Operation for PassCheck {
@@ -88,6 +91,6 @@ impl Operation for PassCheck {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        tx.shards().mark_checked(self.shard).await
+        tx.shards().mark_checked(self.shard, Some(self.game as i64)).await
     }
 }

@@ -41,7 +41,8 @@ impl Operation for DrawAuditors {
             let players = tx.shards().players(wanted.job, &wanted.numbers).await?;
             let related = tx.workers().related(&players).await?;
             let draw = audits::draw_of(self.draw, wanted.shard);
-            let drawn = audits::choose_auditor(&self.auditors, wanted.account, &players, &related, draw);
+            let auditors = audits::eligible(&self.auditors, wanted.is_ringer);
+            let drawn = audits::choose_auditor(&auditors, wanted.account, &players, &related, draw);
             let until = now.after(if drawn.is_some() { audits::AUDITOR_MS } else { RETRY_MS });
             tx.shards().set_auditor(wanted.shard, drawn, until).await?;
         }

@@ -11,7 +11,7 @@ use crate::{
 pub struct RecordComparison {
     /// The comparison.
     pub comparison: ComparisonId,
-    /// The first game that differs.
+    /// The game that differs: the first one, or one whose result is known.
     pub differs: Option<u64>,
 }
 
@@ -30,7 +30,7 @@ impl Operation for RecordComparison {
         let reason = Reason::GameDiffered { game, job };
         let was_waiting = case.comparison(self.comparison).state == ComparisonState::Waiting;
         let is_review_due = conclude(tx, &mut case, Some(&Cause { by: None, reason })).await?;
-        if was_waiting && self.differs.is_some() && case.outvoted(&row).is_none() {
+        if was_waiting && self.differs.is_some() && case.outvoted(&row, game as i64).is_none() {
             tx.record_event(None, Event::Dispute { job, game }).await?;
         }
         Ok(is_review_due)

@@ -53,7 +53,7 @@ impl Operation for RecordRuling {
                 let job = tx.shards().job_of(shard).await?;
                 tx.jobs().lock(job).await?;
                 case.extend(tx.comparisons().evidence_of(shard).await?);
-                tx.shards().mark_checked(shard).await?;
+                tx.shards().mark_checked(shard, None).await?;
                 if !case.found_wrong(shard, game as i64) {
                     return Ok(false);
                 }

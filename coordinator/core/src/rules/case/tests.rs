@@ -26,6 +26,7 @@ fn shard(id: i64, account: i64) -> ShardEvidence {
         is_distrusted: false,
         kind: LeaseKind::Fresh,
         audited: None,
+        checked_game: None,
     }
 }
 
@@ -283,6 +284,57 @@ fn an_account_that_confirmed_a_wrong_game_is_wrong_too() {
 }
 
 #[test]
+fn another_result_of_a_known_game_is_wrong_at_once() {
+    let checked = |game| ShardEvidence { checked_game: game, ..audited(1, 1) };
+    let ends = |own: Option<i64>, other: Option<i64>| {
+        let mut case = case(&[checked(own), ShardEvidence { checked_game: other, ..audit_of(1, 2, 2) }]);
+        found(&mut case, 1, 1, 2, Some(4));
+        run(&mut case);
+        (states(&case), case.comparison(ComparisonId(1)).state, case.distrusted)
+    };
+    let settled = ComparisonState::Settled;
+    assert_eq!(ends(Some(4), None), (vec![Validated, Quarantined], settled, [AccountId(2)].into()));
+    assert_eq!(ends(None, Some(4)), (vec![Quarantined, Validated], settled, [AccountId(1)].into()));
+    let open = (vec![Disputed, Disputed], ComparisonState::Different, [].into());
+    assert_eq!(ends(Some(5), None), open, "of another game nothing is known");
+    assert_eq!(ends(Some(4), Some(4)), open, "both cannot be");
+}
+
+#[test]
+fn a_known_game_outvotes_no_trusted_worker() {
+    let mut case = case(&[ShardEvidence { checked_game: Some(4), ..shard(1, 1) }, shard(2, JUDGE.0)]);
+    found(&mut case, 1, 1, 2, Some(4));
+    run(&mut case);
+    assert_eq!(states(&case), [Disputed, Disputed], "a referee settles it");
+}
+
+#[test]
+fn an_account_that_confirmed_another_known_game_is_wrong_too() {
+    let known = ShardEvidence { checked_game: Some(7), ..audited(1, 1) };
+    let half = ShardEvidence { numbers: 0..5, ..audit_of(2, 4, 4) };
+    let mut case = case(&[known, audit_of(1, 2, 2), audit_of(2, 3, 3), half]);
+    for (id, (left, right, differs)) in [(2, 3, None), (2, 4, None), (1, 2, Some(7))].into_iter().enumerate() {
+        found(&mut case, id as i64, left, right, differs);
+    }
+    run(&mut case);
+    assert_eq!(case.distrusted, [2, 3].map(AccountId).into());
+    assert_eq!(states(&case), [Validated, Quarantined, Quarantined, Validated]);
+}
+
+/// A ringer: a trusted worker's audit is played again.
+#[test]
+fn a_wrong_answer_to_a_ringer_is_wrong_at_once() {
+    let ringer = ShardEvidence { audit: AuditState::Leased, ..audit_of(7, 1, JUDGE.0) };
+    for (differs, end) in [(None, Validated), (Some(4), Quarantined)] {
+        let mut case = case(&[ringer.clone(), audit_of(1, 2, 2)]);
+        found(&mut case, 1, 1, 2, differs);
+        run(&mut case);
+        assert_eq!(states(&case), [Validated, end]);
+        assert_eq!(case.shard(ShardId(1)).audit == AuditState::Clean, differs.is_none());
+    }
+}
+
+#[test]
 fn another_game_of_a_trusted_worker_judges_nothing() {
     let mut case = case(&[shard(1, 1), shard(2, 2), ShardEvidence { numbers: 5..10, ..shard(3, JUDGE.0) }]);
     found(&mut case, 1, 1, 2, Some(4));
@@ -348,16 +400,20 @@ fn build(drafts: &[Draft], results: &[bool], by_hand: Option<i64>, order: &[usiz
     let shards: Vec<ShardEvidence> = drafts
         .iter()
         .enumerate()
-        .map(|(index, &(account, first, games, _, how))| {
+        .map(|(index, &(account, first, games, is_wrong, how))| {
             let id = index as i64 + 1;
             let account = if account == 4 { JUDGE.0 } else { account };
             let audited = ShardId(1 + i64::from(how) % drafts.len() as i64);
             let numbers = first..first + games;
-            match how % 3 {
+            // A referee played one of its games again, and it was right.
+            let checked = first + i64::from(how >> 4) % games;
+            let checked_game = (how & 8 > 0 && !(is_wrong && checked == first)).then_some(checked);
+            let row = match how % 3 {
                 0 => ShardEvidence { numbers, audit: AuditState::Wanted, ..shard(id, account) },
                 1 => ShardEvidence { numbers, ..audit_of(audited.0, id, account) },
                 _ => ShardEvidence { numbers, kind: LeaseKind::Settle, ..shard(id, account) },
-            }
+            };
+            ShardEvidence { checked_game, ..row }
         })
         .collect();
     let mut rows: Vec<usize> = (0..shards.len()).collect();
@@ -371,7 +427,9 @@ fn build(drafts: &[Draft], results: &[bool], by_hand: Option<i64>, order: &[usiz
                 // The first game of a wrong shard is wrong, in a way of its own.
                 let wrong = |index: usize| drafts[index].3 && drafts[index].0 != 4;
                 let starts = [(left, one), (right, other)].into_iter().filter(|(index, _)| wrong(*index));
-                let differs = starts.map(|(_, shard)| shard.numbers.start).filter(|game| shared.contains(game)).min();
+                let differs = starts.map(|(_, shard)| shard.numbers.start).filter(|game| shared.contains(game));
+                let is_known = |game: &i64| one.checked_game == Some(*game) || other.checked_game == Some(*game);
+                let differs = differs.min_by_key(|game| (!is_known(game), *game));
                 pairs.push((left as i64 + 1, right as i64 + 1, differs));
             }
         }
@@ -408,7 +466,7 @@ fn check(case: &Case) {
         let is_out = case.is_out(row.left) || case.is_out(row.right);
         assert!(!is_out || row.state != ComparisonState::Waiting, "{row:?}");
         if row.state == ComparisonState::Settled
-            && let Some(outvoted) = case.outvoted(row)
+            && let Some(outvoted) = row.game.and_then(|game| case.outvoted(row, game))
         {
             assert_eq!(outvoted.state, Quarantined, "{row:?}");
         }

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use coordinator_core::{
     clock::{HOUR, SECOND},
-    model::{AccountId, Auditor, CampaignId, JobId, WorkerId},
-    ops::{disputes::DrawAuditors, workers::TrustWorker},
+    model::{AccountId, Auditor, CampaignId, JobId, ShardId, WorkerId},
+    ops::{
+        disputes::{DrawAuditors, PassCheck},
+        workers::TrustWorker,
+    },
     query,
     reports::overview,
     store::{Nets, counting},
@@ -13,7 +16,10 @@ use coordinator_core::{
 use protocol::api::work::ReceiptStatus;
 
 use super::cases;
-use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Player, SIGNATURE};
+use crate::common::{
+    lab::{ALL_AUDITS, Lab, NO_AUDIT, Player, SIGNATURE},
+    truth,
+};
 
 cases! {
     another_account_plays_a_shard_again
@@ -27,6 +33,8 @@ cases! {
     an_audit_by_a_quarantined_account_is_reopened
     an_audit_that_counts_itself_is_audited
     an_audit_looks_like_any_other_lease
+    a_known_game_shows_a_made_up_audit_at_once
+    an_audit_by_a_trusted_worker_is_given_out_again_as_a_ringer
     verified_games_are_counted_once
     one_game_is_no_audit
     a_deleted_account_leaves_no_confirmations
@@ -242,6 +250,69 @@ async fn an_audit_looks_like_any_other_lease(lab: Lab) {
     };
     assert_eq!(again.numbers(), 77..97);
     assert_eq!((again.seconds, again.live), (900, false));
+}
+
+/// Another result of a game that a referee has played needs no dispute.
+async fn a_known_game_shows_a_made_up_audit_at_once(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, eve, new) = (lab.player("ann").await, lab.player("eve").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    lab.run(PassCheck { shard: ShardId(1), game: 7 }).await.unwrap();
+    let again = lab.audit(eve, "1").await.unwrap();
+    let mut made_up = lab.played(&again, 0..10);
+    made_up.games = (0..10).map(|game| truth::wrong_game(&again.terms, game, 1)).collect();
+    lab.upload(eve, &again.token, &made_up).await.unwrap();
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    let states = lab.rows::<(String,)>("SELECT state FROM shards ORDER BY id").await;
+    assert_eq!(states, [("validated".to_owned(),), ("quarantined".to_owned(),)]);
+    let found = lab.rows::<(String, i64)>("SELECT state, game FROM comparisons").await;
+    assert_eq!(found, [("settled".to_owned(), 7)]);
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM events WHERE kind = 'dispute'").await, 0);
+    let out = format!("SELECT state FROM accounts WHERE id = {}", eve.account);
+    assert_eq!(lab.value::<String>(&out).await, "quarantined");
+    // The audit is still to be made, and of another game nothing is known.
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.upload(ann, &again.token, &lab.with_wrong_game(&again, 0..10, 3, 1)).await.unwrap();
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM shards WHERE state = 'disputed'").await, 2);
+}
+
+async fn an_audit_by_a_trusted_worker_is_given_out_again_as_a_ringer(lab: Lab) {
+    lab.campaign("one").await;
+    let (new, judge, eve) = (lab.player("new").await, lab.judge("judge").await, lab.player("eve").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let audit = lab.audit(judge, "1").await.unwrap();
+    lab.deliver(judge, &audit).await;
+    lab.validate(ALL_AUDITS).await;
+    lab.compare().await;
+    assert_eq!((audit_of(&lab, 1).await, audit_of(&lab, 2).await), ("clean".to_owned(), "wanted".to_owned()));
+    let other = lab.judge("other").await;
+    let auditor =
+        |player: Player, is_trusted| Auditor { account: AccountId(player.account), proven_nodes: 0, is_trusted };
+    for draw in 0..30 {
+        lab.execute("UPDATE shards SET auditor_until = 0").await;
+        let auditors = [auditor(other, true), auditor(eve, false)].into();
+        lab.run(DrawAuditors { auditors, bench_signature: SIGNATURE as i64, draw: draw << 58 }).await.unwrap();
+        assert_eq!(lab.value::<i64>("SELECT auditor FROM shards WHERE id = 2").await, eve.account);
+    }
+    let ringer = lab.lease(eve, "1", 10).await;
+    assert_eq!((ringer.numbers(), &ringer.terms), (0..10, &lease.terms));
+    lab.upload(eve, &ringer.token, &lab.with_wrong_game(&ringer, 0..10, 3, 1)).await.unwrap();
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    let states = lab.rows::<(String,)>("SELECT state FROM shards ORDER BY id").await;
+    assert_eq!(states.into_iter().map(|state| state.0).collect::<Vec<_>>(), ["validated", "validated", "quarantined"]);
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM events WHERE kind = 'dispute'").await, 0);
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 2).await, "wanted", "another account is drawn");
 }
 
 async fn verified_games_are_counted_once(lab: Lab) {

@@ -192,7 +192,7 @@ async fn a_check_withdraws_the_uploads_of_a_forger(lab: Lab) {
     }
     let unchecked = async || unchecked(&lab).await.map(|shard| shard.0);
     assert_eq!((unchecked().await, unchecked().await), (Some(3), Some(2)), "the newest first, each once");
-    lab.run(PassCheck { shard: ShardId(2) }).await.unwrap();
+    lab.run(PassCheck { shard: ShardId(2), game: 15 }).await.unwrap();
     rule(&lab, Ruled::Check(ShardId(3)), 25).await;
     assert_eq!(states(&lab).await, ["quarantined", "validated", "quarantined"]);
     assert_eq!(counted(&lab, job).await, (10, 1_000));
@@ -229,7 +229,7 @@ async fn trained_games(lab: &Lab, id: i64) -> i64 {
 async fn training_sets_wait_for_checks(lab: Lab) {
     let id = unchecked_campaign(&lab).await;
     let shard = unchecked(&lab).await.unwrap();
-    lab.run(PassCheck { shard }).await.unwrap();
+    lab.run(PassCheck { shard, game: 0 }).await.unwrap();
     assert_eq!(trained_games(&lab, id).await, 16, "the games of one upload");
 }
 
@@ -261,7 +261,7 @@ async fn a_gate_waits_for_its_checks(lab: Lab) {
     let waits = row(&lab, id).await;
     assert_eq!((waits.generation, waits.phase.name()), (0, "gating"), "no game of it is checked");
     while let Some(shard) = unchecked(&lab).await {
-        lab.run(PassCheck { shard }).await.unwrap();
+        lab.run(PassCheck { shard, game: 0 }).await.unwrap();
     }
     lab.drive(id).await;
     assert_eq!(row(&lab, id).await.generation, 1);

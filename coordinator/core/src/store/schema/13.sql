@@ -1,0 +1,3 @@
+-- Ringers.
+
+ALTER TABLE shards ADD COLUMN checked_game BIGINT;   -- the game that a referee played again, to the same moves
