@@ -34,7 +34,7 @@ impl Output {
 
 fn setup() -> Setup {
     let settings = Settings { hash_mebibytes: 1, ..Settings::default() };
-    Setup { settings, kernel: Kernel::best(), max_hash_mebibytes: 2, max_threads: 2, tune: true }
+    Setup { max_hash_mebibytes: 2, max_threads: 2, tune: true, ..Setup::new(settings, Kernel::best()) }
 }
 
 /// The node limit of every search.

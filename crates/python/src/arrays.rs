@@ -41,7 +41,7 @@ impl Columns {
                 columns.black_to_move.push(u8::from(position.turn() == Color::Black));
                 let mv = ply.scored.mv;
                 columns.mv.extend(((mv.from().index() * 90 + mv.to().index()) as u16).to_le_bytes());
-                columns.score.extend(ply.scored.score.unwrap_or(NO_SCORE).to_le_bytes());
+                columns.score.extend(ply.scored.score.map_or(NO_SCORE, |score| score as i16).to_le_bytes());
                 columns.ply.extend((ply.number as u32).to_le_bytes());
                 columns.in_check.push(u8::from(position.in_check()));
                 columns.is_capture.push(u8::from(position.piece_at(mv.to()).is_some()));
