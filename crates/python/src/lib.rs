@@ -6,7 +6,7 @@
 
 mod arrays;
 
-use std::path::PathBuf;
+use std::{fmt::Display, path::PathBuf, str::FromStr};
 
 use dataset::{
     Record,
@@ -27,8 +27,9 @@ fn wrong(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-fn notation(name: &str) -> PyResult<Notation> {
-    name.parse().map_err(wrong)
+/// Parses a name of a rule set or notation; the error quotes it.
+fn named<T: FromStr<Err: Display>>(name: &str) -> PyResult<T> {
+    name.parse().map_err(|error| wrong(format!("`{name}`: {error}")))
 }
 
 /// Judges moves: the position after them, its legal moves, and the verdict or `None`.
@@ -40,8 +41,7 @@ fn judge<'py>(
     rules: &str,
     notation: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let rules: RuleSet = rules.parse().map_err(wrong)?;
-    let judged = Judgement::of(fen, moves, rules, self::notation(notation)?).map_err(wrong)?;
+    let judged = Judgement::of(fen, moves, named(rules)?, named(notation)?).map_err(wrong)?;
     let answer = PyDict::new(py);
     answer.set_item("fen", judged.fen)?;
     answer.set_item("legal_moves", judged.legal_moves)?;
@@ -61,7 +61,7 @@ fn judge<'py>(
 /// Writes moves, legal one after another from a position, in another notation.
 #[pyfunction]
 fn convert(fen: Option<&str>, moves: Vec<String>, source: &str, target: &str) -> PyResult<Vec<String>> {
-    let (source, target) = (notation(source)?, notation(target)?);
+    let (source, target): (Notation, Notation) = (named(source)?, named(target)?);
     let start = fen.map_or_else(|| Ok(Fen::start()), str::parse).map_err(wrong)?;
     let mut position = start.position;
     let mut written = Vec::with_capacity(moves.len());
@@ -69,7 +69,7 @@ fn convert(fen: Option<&str>, moves: Vec<String>, source: &str, target: &str) ->
         let mv = position.parse_move_in(text, source);
         let mv = mv.map_err(|error| wrong(format!("move {}: {error}", index + 1)))?;
         written.push(position.format_move(mv, target));
-        position.make(mv);
+        _ = position.make(mv);
     }
     Ok(written)
 }
@@ -172,7 +172,7 @@ fn parts(number: u64, record: &Record) -> GameParts {
 #[pyfunction]
 fn fens(fen: Option<&str>, moves: Vec<String>, rules: &str) -> PyResult<Vec<String>> {
     let start: Fen = fen.map_or_else(|| Ok(Fen::start()), str::parse).map_err(wrong)?;
-    let mut game = Game::new(start, rules.parse::<RuleSet>().map_err(wrong)?);
+    let mut game = Game::new(start, named(rules)?);
     let mut written = vec![game.fen().to_string()];
     for (index, text) in moves.iter().enumerate() {
         let mv = game.position().parse_move(text);

@@ -42,8 +42,8 @@ class Judging(unittest.TestCase):
         for call, text in [
             (lambda: chuhe.judge(["h2e2", "h2e2"]), "move 2: `h2e2`"),
             (lambda: chuhe.judge(fen="x"), "`x`"),
-            (lambda: chuhe.judge(rules="chess"), "chess"),
-            (lambda: chuhe.convert(["h2e2"], to="x"), "x"),
+            (lambda: chuhe.judge(rules="chess"), "`chess`: the rule sets are"),
+            (lambda: chuhe.convert(["h2e2"], to="x"), "`x`: "),
             (lambda: chuhe.Shard(ROOT / "README.md"), "README.md"),
         ]:
             with self.assertRaises(ValueError) as caught:

@@ -21,7 +21,7 @@ use crate::{
     app::App,
 };
 
-/// What a file of WebAssembly begins with: its magic and version.
+/// The magic and the version with which a file of WebAssembly begins.
 const MAGIC: &[u8] = b"\0asm\x01\0\0\0";
 
 /// The engine's files.

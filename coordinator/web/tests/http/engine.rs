@@ -7,7 +7,7 @@ use crate::{
     paging::Visitor,
 };
 
-/// What every module begins with.
+/// The magic and the version that every module begins with.
 const MODULE: &[u8] = b"\0asm\x01\0\0\0 and more";
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use crate::{
     notation::{Notation, NotationError},
 };
 
-/// What holds after a list of moves.
+/// The state of a game after a list of moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Judgement {
@@ -14,7 +14,7 @@ pub struct Judgement {
     pub fen: String,
     /// Its legal moves, in the given notation; none after the end of the game.
     pub legal_moves: Vec<String>,
-    /// The verdict; none while the game goes on.
+    /// The verdict; none while the game is not over.
     pub verdict: Option<Verdict>,
 }
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_move() {
+    fn an_error_names_its_move() {
         assert!(judge(Some("x"), &[]).unwrap_err().contains("`x`"));
         assert_eq!(judge(None, &["h2e2", "h2e2"]).unwrap_err(), "move 2: `h2e2`: nothing of Black's stands on h2");
         let after = judge(Some("4k4/9/9/9/9/9/9/9/3RK4/5R3 w"), &["f0f9", "e9e8"]).unwrap_err();
