@@ -13,7 +13,7 @@ use coordinator_core::{
     clock::Clock, driver, file_lock::FileLock, rules::granting, service::Service, settings::Settings, store::Database,
     validator::Validator, webhooks,
 };
-use coordinator_web::{Engine, app::App, http, memory, router};
+use coordinator_web::{app::App, engine::Engine, http, memory, router};
 use shell::{Log, Places, stop_signal};
 use tokio::{
     net::{TcpListener, lookup_host},

@@ -9,10 +9,10 @@ use protocol::api::problem::Code;
 
 use crate::{
     answer::{ApiError, ApiResult},
+    engine::Engine,
     limits::{Limits, address_in},
     live::Boards,
     memory::Memory,
-    pages::Engine,
 };
 
 /// The state of all handlers. It is a [`Service`] with the web's own memory.

@@ -6,7 +6,7 @@
 //!
 //! * [`words`]: all texts in both languages; `page`: the frame of every page; `format`: numbers and
 //!   times.
-//! * `guard`: middleware of every request; `zipping`: compression of responses; `form`: forms and
+//! * `guard`: middleware of every request; `form`: forms and
 //!   their CSRF check; `signing`: sign-in, registration, passwords.
 //! * `assets`: styles, scripts and pictures, at addresses that change with their content.
 //! * `engine`: the engine as WebAssembly, and the page on which browsers play.
@@ -48,7 +48,6 @@ mod sprt;
 mod tour;
 mod viewer;
 mod workers;
-mod zipping;
 
 use axum::{
     Extension, Router,
@@ -67,7 +66,6 @@ use crate::{
     app::App,
     http::admission::admission,
 };
-pub use engine::{Engine, NotAModule};
 use words::Language;
 
 /// The routes of the pages.

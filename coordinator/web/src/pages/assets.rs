@@ -1,32 +1,21 @@
 //! Styles, scripts and pictures. They are part of the program; a piece of their hash is in their
 //! address, so that they are cached without limit.
 
-use std::{borrow::Cow, io::Write as _, sync::LazyLock};
+use std::sync::LazyLock;
 
 use axum::{
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    body::Bytes,
+    http::{HeaderMap, StatusCode},
     response::{IntoResponse as _, Response},
 };
-use dataset::Digest;
-use flate2::{Compression, write::GzEncoder};
-
-use super::zipping;
 use coordinator_core::model::Refusal;
 
-use crate::answer::{ApiResult, Path};
+use crate::{
+    answer::{ApiResult, Path},
+    file::{File, SCRIPT},
+};
 
-/// A file with its compressed form.
-pub(super) struct Asset {
-    name: &'static str,
-    kind: &'static str,
-    bytes: Cow<'static, [u8]>,
-    version: String,
-    zipped: Vec<u8>,
-}
-
-pub(super) const SCRIPT: &str = "text/javascript; charset=utf-8";
-
-static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
+static ASSETS: LazyLock<Vec<File>> = LazyLock::new(|| {
     const STYLE: &str = "text/css; charset=utf-8";
     let files: [(&str, &str, &'static [u8]); 10] = [
         ("chuhe.css", STYLE, include_bytes!("../../assets/chuhe.css")),
@@ -40,62 +29,26 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         ("uplot.css", STYLE, include_bytes!("../../assets/uplot.min.css")),
         ("icon.svg", "image/svg+xml", include_bytes!("../../assets/icon.svg")),
     ];
-    files.into_iter().map(|(name, kind, bytes)| Asset::new(name, kind, bytes.into())).collect()
+    files.into_iter().map(|(name, kind, bytes)| File::new(name, kind, Bytes::from_static(bytes))).collect()
 });
 
-impl Asset {
-    pub(super) fn new(name: &'static str, kind: &'static str, bytes: Cow<'static, [u8]>) -> Self {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        let zipped = encoder.write_all(&bytes).and_then(|()| encoder.finish()).unwrap_or_default();
-        Self { name, kind, version: Digest::of(&bytes).to_string()[..12].to_owned(), bytes, zipped }
-    }
-
-    pub(super) const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// A piece of the content's hash.
-    pub(super) fn version(&self) -> &str {
-        &self.version
-    }
-}
-
-fn find(name: &str) -> Option<&'static Asset> {
-    ASSETS.iter().find(|asset| asset.name == name)
+fn find(name: &str) -> Option<&'static File> {
+    ASSETS.iter().find(|asset| asset.name() == name)
 }
 
 /// The address of an asset.
 pub(super) fn address(name: &str) -> String {
-    find(name).map_or_else(String::new, |asset| format!("/assets/{}/{name}", asset.version))
+    find(name).map_or_else(String::new, |asset| format!("/assets/{}/{name}", asset.version()))
 }
 
 /// Serves an asset. Another version belongs to another build: not found.
 pub(super) async fn asset(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> ApiResult<Response> {
-    let asset = find(&name).filter(|asset| asset.version == version);
+    let asset = find(&name).filter(|asset| asset.version() == version);
     let asset = asset.ok_or(Refusal::NoAddress)?;
-    Ok(respond(asset, &headers))
+    Ok(asset.respond(&headers))
 }
 
 /// Browsers request it on their own.
 pub(super) async fn icon(headers: HeaderMap) -> Response {
-    find("icon.svg").map_or_else(|| StatusCode::NOT_FOUND.into_response(), |icon| respond(icon, &headers))
-}
-
-/// The response with a file, which never changes.
-pub(super) fn respond(asset: &Asset, headers: &HeaderMap) -> Response {
-    let is_zipped = zipping::is_wanted(headers) && asset.zipped.len() < asset.bytes.len() && !asset.zipped.is_empty();
-    let body = if is_zipped { asset.zipped.clone() } else { asset.bytes.to_vec() };
-    let mut response = (
-        [
-            (header::CONTENT_TYPE, asset.kind),
-            (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
-            (header::VARY, "Accept-Encoding"),
-        ],
-        body,
-    )
-        .into_response();
-    if is_zipped {
-        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    }
-    response
+    find("icon.svg").map_or_else(|| StatusCode::NOT_FOUND.into_response(), |icon| icon.respond(&headers))
 }

@@ -20,7 +20,6 @@ use super::{
     engine,
     page::{Page, Visitor, show},
     words::Language,
-    zipping,
 };
 use crate::{
     answer::ApiError,
@@ -29,6 +28,7 @@ use crate::{
         cookie::{SESSION_COOKIE, cookie},
         live,
     },
+    zipping,
 };
 
 /// The cookie of anonymous visitors, from which their CSRF token is derived.

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use coordinator_web::Engine;
+use coordinator_web::engine::Engine;
 use engine::{
     Settings, published,
     uci::{self, Setup},

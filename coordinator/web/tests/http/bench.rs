@@ -18,7 +18,7 @@ use coordinator_core::{
     store::Database,
     validator::Validator,
 };
-use coordinator_web::{Engine, app::App, http, memory, router};
+use coordinator_web::{app::App, engine::Engine, http, memory, router};
 use dataset::{Digest, Header, Record, shard::ShardWriter};
 use engine::Evaluation;
 use protocol::api::{

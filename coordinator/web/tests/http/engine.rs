@@ -1,6 +1,6 @@
 //! The files of the engine for browsers, and the pages that offer it.
 
-use coordinator_web::{Engine, NotAModule};
+use coordinator_web::engine::{Engine, NotAModule};
 
 use crate::{
     bench::{Bench, CAMPAIGN, settings},

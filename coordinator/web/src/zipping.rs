@@ -18,7 +18,7 @@ const MIN_BYTES: u64 = 1 << 10;
 const MAX_BYTES: u64 = 4 << 20;
 
 /// Content negotiation: whether the browser accepts gzip.
-pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
+pub(crate) fn is_wanted(headers: &HeaderMap) -> bool {
     let all = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     all.flat_map(|value| value.split(',')).any(|part| {
         let (name, weight) = part.split_once(';').unwrap_or((part, "q=1"));
@@ -28,7 +28,7 @@ pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
 }
 
 /// Compresses a page; other responses stay as they are.
-pub(super) async fn zip(response: Response) -> Response {
+pub(crate) async fn zip(response: Response) -> Response {
     let is_page =
         response.headers().get(header::CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"text/html"));
     let length = response.body().size_hint().exact();
