@@ -6,7 +6,7 @@
 
 mod arrays;
 
-use std::{fmt::Display, path::PathBuf, str::FromStr};
+use std::{error::Error, fmt::Display, io, iter, path::PathBuf, str::FromStr};
 
 use dataset::{
     Record,
@@ -96,8 +96,9 @@ impl Shard {
     #[new]
     fn new(path: PathBuf) -> PyResult<Self> {
         shard::open(path).map(Self).map_err(|error| {
-            let is_missing = std::error::Error::source(&error).is_some_and(|cause| cause.is::<std::io::Error>());
-            if is_missing { PyOSError::new_err(error.to_string()) } else { wrong(error) }
+            let causes = || iter::successors(Some(&error as &dyn Error), |error| error.source());
+            let text = causes().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+            if causes().any(<dyn Error>::is::<io::Error>) { PyOSError::new_err(text) } else { wrong(text) }
         })
     }
 

@@ -51,7 +51,7 @@ pub(super) struct Job {
 
 enum Search {
     Running(JoinHandle<Engine>),
-    Ended(Engine),
+    Ended(Box<Engine>),
 }
 
 impl Job {
@@ -78,7 +78,7 @@ impl Job {
         };
         let search = match host {
             Host::System => Search::Running(thread::spawn(run)),
-            Host::Caller { .. } => Search::Ended(run()),
+            Host::Caller { .. } => Search::Ended(Box::new(run())),
         };
         Self { state, infinite, search }
     }
@@ -103,7 +103,7 @@ impl Job {
         self.state.release();
         match self.search {
             Search::Running(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
-            Search::Ended(engine) => engine,
+            Search::Ended(engine) => *engine,
         }
     }
 }
