@@ -6,7 +6,7 @@
 
 mod arrays;
 
-use std::{error::Error, fmt::Display, io, iter, path::PathBuf, str::FromStr};
+use std::{error::Error, fmt::Display, io, path::PathBuf, str::FromStr};
 
 use dataset::{
     Record,
@@ -96,9 +96,13 @@ impl Shard {
     #[new]
     fn new(path: PathBuf) -> PyResult<Self> {
         shard::open(path).map(Self).map_err(|error| {
-            let causes = || iter::successors(Some(&error as &dyn Error), |error| error.source());
-            let text = causes().map(ToString::to_string).collect::<Vec<_>>().join(": ");
-            if causes().any(<dyn Error>::is::<io::Error>) { PyOSError::new_err(text) } else { wrong(text) }
+            let (mut text, mut is_io, mut cause) = (error.to_string(), false, error.source());
+            while let Some(error) = cause {
+                text = format!("{text}: {error}");
+                is_io |= error.is::<io::Error>();
+                cause = error.source();
+            }
+            if is_io { PyOSError::new_err(text) } else { wrong(text) }
         })
     }
 
