@@ -47,7 +47,7 @@ class Analysis {
 
   search() {
     const { start, line } = this.viewer.dataset;
-    const ply = Number(this.viewer.dataset.now ?? this.viewer.dataset.ply);
+    const ply = Number(this.viewer.dataset.at ?? this.viewer.dataset.ply);
     const moves = line ? line.split(" ").slice(0, ply) : [];
     this.isRed = (start.split(" ")[1] !== "b") === (ply % 2 === 0);
     this.lines = [];

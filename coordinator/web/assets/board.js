@@ -177,7 +177,7 @@ class Viewer {
       graph.querySelector(".graph-cursor").setAttribute("transform", `translate(${x} 0)`);
     }
     history.replaceState(null, "", Viewer.at(location.href, this.ply));
-    this.root.dataset.now = this.ply;
+    this.root.dataset.at = this.ply;
     this.root.dispatchEvent(new Event("ply"));
     for (const step of this.root.querySelectorAll("[data-step]")) {
       if (step.dataset.step !== "flip") Viewer.point_to(step, this.step(step.dataset.step), this.line.length);
