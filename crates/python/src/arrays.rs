@@ -66,7 +66,7 @@ impl Columns {
         columns.result =
             turned.map(|(result, black)| (*result as i8 * if *black == 1 { -1 } else { 1 }) as u8).collect();
         let Self { game, reason, is_label, .. } = games;
-        Ok(Self { game, reason, is_label, ..columns })
+        Ok(Self { reason, game, is_label, ..columns })
     }
 
     pub(crate) fn into_bytes(self) -> [(&'static str, Vec<u8>); 11] {

@@ -6,11 +6,11 @@
 
 mod arrays;
 
-use std::{error::Error, fmt::Display, io, path::PathBuf, str::FromStr};
+use std::{fmt::Display, path::PathBuf, str::FromStr};
 
 use dataset::{
     Record,
-    shard::{self, FileSource},
+    shard::{self, FileSource, ShardError},
 };
 use pyo3::{
     exceptions::{PyOSError, PyValueError},
@@ -96,13 +96,8 @@ impl Shard {
     #[new]
     fn new(path: PathBuf) -> PyResult<Self> {
         shard::open(path).map(Self).map_err(|error| {
-            let (mut text, mut is_io, mut cause) = (error.to_string(), false, error.source());
-            while let Some(error) = cause {
-                text = format!("{text}: {error}");
-                is_io |= error.is::<io::Error>();
-                cause = error.source();
-            }
-            if is_io { PyOSError::new_err(text) } else { wrong(text) }
+            let text = format!("{error}: {}", error.source);
+            if matches!(error.source, ShardError::Io(_)) { PyOSError::new_err(text) } else { wrong(text) }
         })
     }
 
@@ -167,7 +162,7 @@ fn parts(number: u64, record: &Record) -> GameParts {
         record.opening.start.to_string(),
         texts(&mut record.opening.moves.iter().copied()),
         texts(&mut record.moves.iter().map(|scored| scored.mv)),
-        record.moves.iter().map(|scored| scored.score.map(i32::from)).collect(),
+        record.moves.iter().map(|scored| scored.score).collect(),
         record.outcome.name(),
         record.reason.name(),
     )
