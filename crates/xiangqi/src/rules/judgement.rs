@@ -96,7 +96,7 @@ mod tests {
     fn a_list_of_moves_is_judged() {
         let start = judge(None, &[]).unwrap();
         assert_eq!((start.legal_moves.len(), &start.verdict), (44, &None));
-        let mate = judge(Some("4k4/9/9/9/9/9/9/9/3RK4/5R3 w"), &["f0f9"]).unwrap();
+        let mate = judge(Some("4k4/R8/7R1/9/9/9/9/9/9/3K5 w"), &["h7h9"]).unwrap();
         let verdict = mate.verdict.unwrap();
         assert_eq!((verdict.outcome, verdict.reason, verdict.ply), (Outcome::RedWins, Reason::Checkmate, 1));
         assert!(mate.legal_moves.is_empty() && verdict.english.contains("mate"), "{}", verdict.english);
@@ -106,7 +106,7 @@ mod tests {
     fn an_error_names_its_move() {
         assert!(judge(Some("x"), &[]).unwrap_err().contains("`x`"));
         assert_eq!(judge(None, &["h2e2", "h2e2"]).unwrap_err(), "move 2: `h2e2`: nothing of Black's stands on h2");
-        let after = judge(Some("4k4/9/9/9/9/9/9/9/3RK4/5R3 w"), &["f0f9", "e9e8"]).unwrap_err();
+        let after = judge(Some("4k4/R8/7R1/9/9/9/9/9/9/3K5 w"), &["h7h9", "e9e8"]).unwrap_err();
         assert!(after.starts_with("move 2"), "{after}");
     }
 }
