@@ -13,7 +13,7 @@
 //! * [`pgn`]: games as text, for people and other programs.
 //! * [`stats`]: statistics of games; [`sfen`]: the records of other trainers.
 //! * [`as_text`]: values serialised as their own text.
-//! * [`AtomicFile`]: files that are whole or absent; [`plain_words()`]: errors of the system as text.
+//! * [`AtomicFile`]: files that are whole or absent; [`plain_words()`]: system errors as text.
 
 pub mod as_text;
 pub mod codec;
