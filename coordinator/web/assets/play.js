@@ -2,7 +2,7 @@
 
 const KEY = "chuhe-token";
 const root = document.getElementById("play");
-const [form, table, rows, fault] = ["form", ".table", "tbody", ".fault[role]"].map((part) => root.querySelector(part));
+const [form, table, rows] = ["form", ".table", "tbody"].map((part) => root.querySelector(part));
 const stop = root.querySelector("[data-do=stop]");
 const template = root.querySelector("template");
 // Names the browser among the machines of the account, without saying which it is.
@@ -65,7 +65,6 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   const token = form.token.value.trim();
   localStorage.setItem(KEY, token);
-  fault.classList.add("is-hidden");
   table.classList.remove("is-hidden");
   rows.replaceChildren();
   const count = Number(form.threads.value);

@@ -8,6 +8,7 @@
 """
 
 import json
+import os
 from dataclasses import dataclass
 from typing import Iterator, List, Optional, Sequence, Union
 
@@ -86,7 +87,7 @@ def fens(moves: Sequence[str], *, fen: Optional[str] = None, rules: str = "cxr")
 class Shard:
     """A file of games (`.chuhe`). Its parts are read when they are asked for."""
 
-    def __init__(self, path: Union[str, "os.PathLike[str]"]):
+    def __init__(self, path: Union[str, os.PathLike]):
         self._shard = _chuhe.Shard(path)
         #: The terms of the games: nets, rules, settings, openings, seed.
         self.header = json.loads(self._shard.header())

@@ -3,6 +3,7 @@
     CHUHE=target/debug/chuhe python -m unittest discover crates/python/tests
 """
 
+import doctest
 import json
 import os
 import subprocess
@@ -51,6 +52,11 @@ class Judging(unittest.TestCase):
             self.assertIn(text, str(caught.exception))
         with self.assertRaises(OSError):
             chuhe.Shard("/no/such/file.chuhe")
+
+
+def load_tests(loader, tests, pattern):
+    tests.addTests(doctest.DocTestSuite(chuhe))
+    return tests
 
 
 class Games(unittest.TestCase):

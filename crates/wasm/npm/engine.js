@@ -11,7 +11,9 @@ export class Engine {
   #options = new Map();
   #net = null;
   #position = null;
-  #searching = false;
+  // The searches begun, and those that have ended.
+  #begun = 0;
+  #ended = 0;
   #best = null;
 
   constructor({ onLine = () => {}, onError = () => {}, module = undefined, worker = undefined } = {}) {
@@ -33,7 +35,7 @@ export class Engine {
 
   #receive({ line, error }) {
     if (error !== undefined) return this.onError(error);
-    if (line.startsWith("bestmove")) this.#searching = false;
+    if (line.startsWith("bestmove")) this.#ended += 1;
     const [, first] = / pv (\S+)/.exec(line) ?? [];
     this.#best = first ?? this.#best;
     this.onLine(line);
@@ -46,10 +48,10 @@ export class Engine {
     if (word === "setoption" && name) this.#options.set(name.toLowerCase(), line);
     if (word === "position") this.#position = line;
     if (word === "go") {
-      [this.#searching, this.#best] = [true, null];
-      if (this.#flag) this.#worker.postMessage({ reset: true });
+      this.#begun += 1;
+      this.#best = null;
     }
-    this.#worker.postMessage({ line });
+    this.#worker.postMessage({ line, search: this.#begun });
   }
 
   /** Lets the engine play with a net, given as bytes. */
@@ -60,13 +62,14 @@ export class Engine {
 
   /** Ends the search. */
   stop() {
-    if (!this.#searching) return;
+    if (this.#ended === this.#begun) return;
     if (this.#flag) {
-      Atomics.store(this.#flag, 0, 1);
+      // Also a search that the thread has not begun yet.
+      Atomics.store(this.#flag, 0, this.#begun);
       return;
     }
     this.#worker.terminate();
-    this.#searching = false;
+    this.#ended = this.#begun;
     this.#start();
     this.onLine(`bestmove ${this.#best ?? "(none)"}`);
   }

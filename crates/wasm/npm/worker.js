@@ -1,10 +1,12 @@
-// The thread of an engine or of a volunteer. Messages: `load` first; then `line`, `net` and `reset`,
-// or `volunteer` and at last `finish`.
+// The thread of an engine or of a volunteer. Messages: `load` first; then `line` and `net`, or
+// `volunteer` and at last `finish`.
 
 import { Chuhe } from "./chuhe.js";
 import { volunteer } from "./volunteer.js";
 
+// Shared with the page: the number of the last search that is to stop.
 let flag = null;
+let search = 0;
 let loaded = null;
 const finishing = new AbortController();
 // One after another: a message waits until those before it are done.
@@ -13,12 +15,14 @@ let queue = Promise.resolve();
 async function handle(data) {
   if (data.load) {
     flag = data.load.flag ?? null;
-    loaded = Chuhe.load(data.load.module, { stop: () => flag !== null && Atomics.load(flag, 0) !== 0 });
+    loaded = Chuhe.load(data.load.module, { stop: () => flag !== null && Atomics.load(flag, 0) >= search });
   }
   const chuhe = await loaded;
-  if (data.reset) Atomics.store(flag, 0, 0);
   if (data.net) chuhe.setNet(data.net);
-  if (data.line !== undefined) chuhe.uci(data.line, (line) => postMessage({ line }));
+  if (data.line !== undefined) {
+    search = data.search ?? search;
+    chuhe.uci(data.line, (line) => postMessage({ line }));
+  }
   if (data.volunteer) {
     const { signal } = finishing;
     await volunteer(chuhe, { ...data.volunteer, signal, onState: (state) => postMessage({ state }) });

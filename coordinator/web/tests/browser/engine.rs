@@ -176,7 +176,11 @@ async fn a_position_is_analysed_in_the_browser_as_natively() {
            const written = [];
            const onLine = (line) => {{
              written.push(line);
-             if (line.startsWith('bestmove')) done(written);
+             if (!line.startsWith('bestmove')) return;
+             // A search that is stopped before it has begun ends too.
+             engine.onLine = (line) => line.startsWith('bestmove') && done(written);
+             engine.send('go infinite');
+             engine.stop();
            }};
            const engine = new Engine({{ onLine, onError: done }});
            for (const line of {}) engine.send(line);
