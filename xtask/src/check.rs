@@ -110,9 +110,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // test runs.
     step("tests");
     if succeeds("cargo", &["nextest", "--version"]) {
-        workspace(&["nextest", "run"], &[])?;
+        workspace(&["nextest", "run", "--no-fail-fast"], &[])?;
     } else {
-        workspace(&["test"], &["--lib", "--bins", "--tests"])?;
+        workspace(&["test", "--no-fail-fast"], &["--lib", "--bins", "--tests"])?;
     }
 
     if wasm && succeeds("node", &["--version"]) {
