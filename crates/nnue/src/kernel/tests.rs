@@ -166,7 +166,10 @@ fn a_kernel_is_available_or_rejected() {
         }
     }
     let error = "AVX2".parse::<Kernel>().unwrap_err();
-    assert_eq!(error.to_string(), "`AVX2` is no instruction set; there are scalar, simd128, neon, avx2, avx512, avx512vnni");
+    assert_eq!(
+        error.to_string(),
+        "`AVX2` is no instruction set; there are scalar, simd128, neon, avx2, avx512, avx512vnni"
+    );
     assert!(Kernel::available().any(|kernel| kernel == Kernel::best()));
     assert_eq!("neon".parse::<Kernel>().is_ok(), cfg!(target_arch = "aarch64"));
 }
