@@ -51,7 +51,7 @@ pub fn main() -> ExitCode {
     match result.and_then(|code| Ok(out.flush().map(|()| code)?)) {
         Ok(code) => code,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "chuhe-trainer: {}", dataset::plain_words(&format!("{error:#}")));
+            let _ = writeln!(io::stderr(), "chuhe-trainer: {}", xiangqi::text::plain_words(&format!("{error:#}")));
             ExitCode::from(2)
         }
     }

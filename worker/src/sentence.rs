@@ -2,7 +2,7 @@
 //! have no full stop; those of people may.
 
 use client::printable;
-use dataset::plain_words;
+use xiangqi::text::plain_words;
 
 /// Formats a text as one sentence, in which a terminal obeys nothing. An address or a path at its
 /// beginning stays as it is.

@@ -10,7 +10,7 @@ use coordinator_core::store::StoreError;
 pub fn run(name: &str, program: impl Future<Output = Result<ExitCode>>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(Error::from).and_then(|runtime| runtime.block_on(program)).unwrap_or_else(|error| {
-        eprintln!("{name}: {}", dataset::plain_words(&sentence(&error).replace('\n', " ")));
+        eprintln!("{name}: {}", xiangqi::text::plain_words(&sentence(&error).replace('\n', " ")));
         ExitCode::from(2)
     })
 }

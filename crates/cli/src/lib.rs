@@ -104,7 +104,7 @@ pub fn main() -> ExitCode {
         Ok(Finding::Fails) => ExitCode::FAILURE,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "chuhe: {}", dataset::plain_words(&format!("{error:#}")));
+            let _ = writeln!(io::stderr(), "chuhe: {}", xiangqi::text::plain_words(&format!("{error:#}")));
             ExitCode::from(if error.is::<interrupt::Interrupted>() { interrupt::EXIT_STATUS } else { 2 })
         }
     }

@@ -13,7 +13,7 @@
 //! * [`pgn`]: games as text, for people and other programs.
 //! * [`stats`]: statistics of games; [`sfen`]: the records of other trainers.
 //! * [`as_text`]: values serialised as their own text.
-//! * [`AtomicFile`]: files that are whole or absent; [`plain_words()`]: system errors as text.
+//! * [`AtomicFile`]: files that are whole or absent.
 
 pub mod as_text;
 pub mod codec;
@@ -38,7 +38,6 @@ mod digest;
 mod entrant;
 mod header;
 mod overrides;
-mod plain_words;
 mod record;
 mod settings;
 
@@ -50,6 +49,5 @@ pub use digest::{Digest, ParseDigestError};
 pub use entrant::Entrant;
 pub use header::{Header, HeaderError, Opponent};
 pub use overrides::{MAX_OVERRIDES, Overrides, ParseOverridesError};
-pub use plain_words::plain_words;
 pub use record::{MAX_SCORE, Opening, ParseReasonError, Reason, Record, RunDigest, Score, ScoredMove};
 pub use settings::{EvaluationFilter, GameSettings, OpeningPolicy};

@@ -346,9 +346,16 @@ fn an_invalid_command_is_reported_and_changes_nothing() {
     for ignored in ["", "xyzzy", "register later", "debug on", "Position startpos", "banmoves h2e2", "\u{0}"] {
         assert_eq!(client.request(ignored), "", "{ignored}");
     }
-    assert!(
-        client.request("setoption name EvalFile value /no/such/net").starts_with("info string setoption EvalFile: ")
-    );
+    // In the user's words, not the system's.
+    #[cfg(target_os = "linux")]
+    for (file, cause) in [
+        ("/no/such/net", "there is no such file or folder"),
+        ("/proc/version/net", "a part of this path is a file"),
+        ("/proc/self/mem", "it cannot be read or written"),
+    ] {
+        let answer = client.request(&format!("setoption name EvalFile value {file}"));
+        assert_eq!(answer, format!("info string setoption EvalFile: cannot read the net {file}: {cause}\n"));
+    }
 }
 
 /// A move for another position than the GUI's would be wrong, and often illegal.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Error;
-use dataset::plain_words;
+use xiangqi::text::plain_words;
 
 use crate::supervised;
 

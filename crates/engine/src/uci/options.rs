@@ -3,7 +3,12 @@
 use std::{fmt, fs, io, path::Path, sync::Arc, time::Duration};
 
 use nnue::{FileError, Net};
-use xiangqi::{MAX_MOVES, notation::Notation, rules::RuleSet, text::shortened};
+use xiangqi::{
+    MAX_MOVES,
+    notation::Notation,
+    rules::RuleSet,
+    text::{plain_words, shortened},
+};
 
 use super::{
     Protocol, Setup,
@@ -54,7 +59,7 @@ pub(super) enum OptionError {
     Memory { name: &'static str },
     #[error("setoption {name}: {}: not a file", shortened(path))]
     NotAFile { name: &'static str, path: String },
-    #[error("setoption {name}: {source}")]
+    #[error("setoption {name}: {}", plain_words(&source.to_string()))]
     Net { name: &'static str, source: Box<FileError> },
 }
 
