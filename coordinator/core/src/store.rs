@@ -186,6 +186,9 @@ impl Database {
         }
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = AnyConnectOptions::from_str(address).map_err(unreachable)?;
+            // A pool would retry a refused connection for long, and then say that it timed out.
+            let first = AnyConnection::connect_with(&options).await.map_err(unreachable)?;
+            first.close().await.map_err(unreachable)?;
             let pool = |max| AnyPoolOptions::new().max_connections(max).acquire_timeout(Duration::from_secs(30));
             let one = pool(1).connect_with(options.clone()).await.map_err(unreachable)?;
             let reports = pool(4).after_connect(|connection, _| {

@@ -75,7 +75,11 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Timed(arguments) => timed::create(store, clock, arguments).await?,
         Command::Standing { job } => {
             let standing = store.read(query!(|c| coordinator_core::matches::standing(&mut c, JobId(job)).await));
-            json!(standing.await?)
+            let or_none = |error: StoreError| match error.is_missing_row() {
+                true => Refusal::NoMatch { job: JobId(job) }.into(),
+                false => error,
+            };
+            json!(standing.await.map_err(or_none)?)
         }
         Command::Quarantine { account, reason, lift } => {
             let (key, reason) = (account.as_str().into(), reason.as_str().into());

@@ -138,6 +138,10 @@ fn a_database_that_cannot_be_opened_is_named_with_one_cause() {
         file.display()
     );
     assert_eq!(refused(data.path(), &["migrate"]), (2, expected));
+    let expected = "chuhe-coordinator: the database postgres://127.0.0.1:1/none cannot be opened: no server answers there \
+                    (connection refused)";
+    let server = "postgres://127.0.0.1:1/none";
+    assert_eq!(refused(data.path(), &["migrate", "--database", server]), (2, expected.to_owned()));
 }
 
 /// In the user's words, not the system's.
@@ -301,5 +305,7 @@ fn the_standing_of_an_account_is_explained() {
     assert!(lines.last().unwrap().ends_with(" UTC: account ann (volunteer, active)."), "{explained}");
     let none = refused(folder.path(), &["admin", "audit", "explain", "eve"]);
     assert_eq!(none, (2, "chuhe-coordinator: there is no account eve".to_owned()));
+    let none = refused(folder.path(), &["admin", "standing", "5"]);
+    assert_eq!(none, (2, "chuhe-coordinator: there is no match 5".to_owned()));
     assert!(said(folder.path(), &["admin", "audit"]).contains("account_created"), "the events alone");
 }

@@ -52,6 +52,8 @@ async fn closed_jobs_have_public_games(lab: Lab) {
     let open: Vec<(i64,)> = lab.rows(&format!("SELECT id FROM shards WHERE job = {second}")).await;
     let expected = [6, 4, 3, 1].into_iter().filter(|id| !open.contains(&(*id,)));
     assert_eq!(public(&lab, None).await, expected.collect::<Vec<_>>(), "but for audited, expired and running ones");
+    lab.execute("UPDATE workers SET trusted = 1").await;
+    assert_eq!(public(&lab, None).await, [6, 4, 3, 1], "a trusted worker's games do not wait for their job's end");
 }
 
 async fn a_clock_that_is_set_back_stalls_no_lease(lab: Lab) {
