@@ -278,10 +278,14 @@ fn generations(curves: &str) -> String {
     }
     text + &format!(
         "UPDATE campaigns SET generation = 5, champion = '{}', phase = 'gating', selfplay = 205, training = 305,
-         gate = {MATCH}, phase_since = {}, changed = 40, created = {} WHERE id = 1;",
+         gate = {MATCH}, phase_since = {}, changed = 40, created = {} WHERE id = 1;
+         UPDATE campaigns SET phase_since = {} WHERE name = 'pearl';
+         UPDATE campaigns SET phase_since = {} WHERE name = 'yellow';",
         net(5),
         NOW.0 - 13 * HOUR,
-        NOW.0 - 400 * HOUR
+        NOW.0 - 400 * HOUR,
+        NOW.0 - 2 * HOUR,
+        NOW.0 - 30 * HOUR
     )
 }
 

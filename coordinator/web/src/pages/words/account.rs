@@ -10,7 +10,7 @@ super::list::words! {
         password: "Password", "密码";
         new_password: "New password", "新密码";
         old_password: "Present password", "当前密码";
-        name_help: "1 to 64 letters, digits, “.”, “_” or “-”.", "1 至 64 个字母、数字、“.”、“_”或“-”。";
+        name_help: "1 to 64 letters, digits, \".\", \"_\" or \"-\".", "1 至 64 个字母、数字、“.”、“_”或“-”。";
         password_help: "At least 10 characters. A few words are good.", "至少 10 个字符，用几个词组合最好。";
         wrong: "Name or password is wrong.", "名称或密码错误。";
         too_often: "Too many attempts. Try again in {} {minute|minutes}.", "尝试次数过多，请在 {} 分钟后再试。";

@@ -75,10 +75,10 @@ super::list::words! {
         judge_lead: "Paste a position, moves or a file of games, and see what the rules say and why.",
             "粘贴局面、着法或棋谱文件，查看规则的结论与依据。";
         judge_fen: "Position (FEN); empty for the start of a game", "局面（FEN），留空为开局";
-        judge_moves: "Moves in any notation: UCI (h2e2), WXF (C2=5), Chinese (炮二平五); PGN and “position … moves …” too",
+        judge_moves: "Moves in any notation: UCI (h2e2), WXF (C2=5), Chinese (炮二平五); PGN and \"position … moves …\" too",
             "着法（任何记谱法）：UCI（h2e2）、WXF（C2=5）、中文（炮二平五），也可粘贴 PGN 或“position … moves …”";
         judge_file: "Or a file of games in PGN: at most 500 games and 1 MB", "或上传 PGN 棋谱文件：最多 500 局、1 MB";
-        judge_rules_tagged: "of the game’s tag, or cxr", "按棋谱标签，否则 cxr";
+        judge_rules_tagged: "of the game's tag, or cxr", "按棋谱标签，否则 cxr";
         judge_do: "Judge", "裁决";
         judge_examples: "Worked examples of the rulebook", "规则书例题";
         judge_examples_help: "From the rules of computer xiangqi competitions (2023).", "出自《象棋程序竞赛规则》（2023）。";
@@ -110,7 +110,7 @@ super::list::words! {
         judge_variations: "Variations skipped", "略过变着";
         judge_glyphs: "Glyphs skipped", "略过评注符号";
         judge_others: "Other parts skipped", "略过其他部分";
-        judge_undecided_help: "Undecided: the rules do not end the game, as after a resignation. A game’s number leads to its board.",
+        judge_undecided_help: "Undecided: the rules do not end the game, as after a resignation. A game's number leads to its board.",
             "规则未定：规则没有终结该局，例如认输。点击局号可看棋盘。";
         rules_cxr: "computer competitions (cxr)", "程序竞赛规则（cxr）";
         rules_wxf: "World Xiangqi Federation (wxf)", "世界象棋联合会（wxf）";

@@ -62,10 +62,10 @@ super::list::words! {
             "在新机器上运行以下命令即可加入。工作机会询问令牌；每台机器各用一个令牌，便可单独撤销。";
         join_no_source: "This server does not name where its source is: ask its maintainer, and run the lines in that folder.",
             "本服务器未公布源码地址：请向维护者索取，并在源码目录中运行。";
-        join_prepare: "The line with “eval” installs a compiler and Rust where they are missing, on Debian 12, Ubuntu 24.04 or newer. Elsewhere install them yourself and leave it out.",
+        join_prepare: "The line with \"eval\" installs a compiler and Rust where they are missing, on Debian 12, Ubuntu 24.04 or newer. Elsewhere install them yourself and leave it out.",
             "含 eval 的一行会在 Debian 12、Ubuntu 24.04 或更新的系统上安装缺少的编译器和 Rust；其他系统请自行安装并略去此行。";
         join_commands: "Commands", "命令";
-        stuck_help: "A maintainer decides: look at the last nets and matches, then sign in and press “Resume” here, or run this:",
+        stuck_help: "A maintainer decides: look at the last nets and matches, then sign in and press \"Resume\" here, or run this:",
             "由维护者决定：查看最近的网络与对抗赛，然后登录并点击“继续”，或运行：";
         stuck_why: "The campaign waits for a person: {}", "任务受阻，等待处理：{}";
         commands: "Commands", "操作";

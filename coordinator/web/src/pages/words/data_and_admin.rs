@@ -79,7 +79,7 @@ super::list::words! {
         by: "By", "操作者";
         subject: "Subject", "对象";
         settings: "Settings", "设置";
-        settings_about: "Changed by starting the coordinator again; “serve --help” explains it.", "修改需重新启动协调器，说明见“serve --help”。";
+        settings_about: "Changed by starting the coordinator again; \"serve --help\" explains it.", "修改需重新启动协调器，说明见“serve --help”。";
         choices: "What may be chosen here", "可在此修改";
         choices_about: "A change takes effect at once for all coordinators on this database, and overrides the command line. Only administrators may change settings; every change is an event.",
             "修改立即对使用此数据库的所有协调器生效，并优先于启动参数。仅管理员可修改，每次修改都记入事件。";

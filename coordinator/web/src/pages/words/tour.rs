@@ -12,7 +12,7 @@ super::list::words! {
         chase_about: "At plies 126 and 128 the chariot follows the cannon; at plies 130 and 132 Black's king answers a check while the chariot still attacks it, so all four moves chase.",
             "第 126、128 步黑车追捉红炮；第 130、132 步黑将应将，而车仍捉着炮，所以四步都算捉。";
         labels: "2. What the label would be without rules", "2. 若无棋规，标签会是什么";
-        labels_about: "The same moves under the rule set “simple”, which draws every repetition. A net that learned this label would believe that chasing saves a lost game.",
+        labels_about: "The same moves under the rule set \"simple\", which draws every repetition. A net that learned this label would believe that chasing saves a lost game.",
             "同样的着法按“simple”规则（凡重复即和）裁定。以此标签训练的网络会以为长捉可以求和。";
         proof: "3. The proof", "3. 证明";
         proof_about: "No label is taken on trust. An upload counts only after the coordinator has replayed each move and decided the end itself. The digest is the SHA-256 of the whole game. Another machine that plays with the same net, rules and seed gets the same game, and so the same digest.",
