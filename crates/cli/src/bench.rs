@@ -7,7 +7,7 @@ use engine::{Evaluation, Settings, bench};
 use nnue::{Kernel, Net};
 use serde::Serialize;
 
-use crate::{Finding, interrupt, parameters, progress::Progress, stopwatch, threads};
+use crate::{Finding, interrupt, parameters, progress::Progress, stopwatch, threads, whole::whole};
 
 /// Search fixed positions to a fixed depth, and print the node count and the speed
 ///
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = threads::parse)]
     threads: NonZeroUsize,
     /// Search depth
-    #[arg(long, value_name = "N", default_value_t = bench::DEPTH, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = bench::DEPTH, allow_negative_numbers = true, value_parser = whole::<u32>(1..=64))]
     depth: u32,
     /// Set parameters of the search, separated by blanks (docs/PARAMETERS.md)
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameters::parse)]

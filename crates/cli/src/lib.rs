@@ -38,6 +38,7 @@ mod thresholds;
 mod tournament;
 mod tune;
 mod uci;
+mod whole;
 
 /// The toolbox of Chuhe, distributed NNUE training for xiangqi. Without a command it plays as an
 /// engine.

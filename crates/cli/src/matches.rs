@@ -23,7 +23,9 @@ use selfplay::{
 use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
 use xiangqi::notation::Notation;
 
-use crate::{Finding, interrupt, live::LiveArguments, one_line::one_line, parameters, stopwatch::Stopwatch};
+use crate::{
+    Finding, interrupt, live::LiveArguments, one_line::one_line, parameters, stopwatch::Stopwatch, whole::whole,
+};
 use answer::Report;
 use entrant::Engine;
 use games::GameArguments;
@@ -58,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameters::parse)]
     param_b: Vec<String>,
     /// Game pairs to play, unless a test decides earlier
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
     pairs: u64,
     #[command(flatten)]
     games: GameArguments,

@@ -16,7 +16,7 @@ use nnue::{
 use serde::Serialize;
 use xiangqi::{Color, Fen};
 
-use crate::Finding;
+use crate::{Finding, whole::whole};
 
 /// Inspect, check and create net files
 #[derive(Debug, clap::Args)]
@@ -96,7 +96,7 @@ struct Untrained {
     #[arg(long, value_name = "N", default_value_t = 8)]
     stacks: usize,
     /// Seed of its random numbers
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole::<u64>(..))]
     seed: u64,
     /// Zeros instead of random numbers: the evaluation is material alone
     #[arg(long, conflicts_with = "seed")]

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 use xiangqi::{Fen, perft};
 
-use crate::{Finding, interrupt, progress::Progress, stopwatch, threads};
+use crate::{Finding, interrupt, progress::Progress, stopwatch, threads, whole::whole};
 
 /// Count the leaf positions of all legal move sequences of a length
 ///
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     fen: Option<String>,
     /// Length of the sequences, in plies
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=32))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(0..=32))]
     depth: u32,
     /// Also print the count of each first move
     #[arg(long)]

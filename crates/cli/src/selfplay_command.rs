@@ -25,6 +25,7 @@ use crate::{
     progress::Progress,
     stopwatch, threads,
     thresholds::Thresholds,
+    whole::whole,
 };
 use resume::Kept;
 
@@ -41,19 +42,19 @@ use resume::Kept;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Number of games
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
     games: u64,
     /// Number of the first game; a run can be played in parts
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u64,
     /// Hard node limit of a search
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
     nodes: u64,
     /// Soft node limit: no further iteration starts after N nodes [default: none]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
     soft_nodes: Option<u64>,
     /// Seed of the run, from which its games' seeds are derived
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = whole::<u64>(..))]
     seed: u64,
     /// Games played in parallel
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
@@ -68,20 +69,20 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
     /// Random moves at the start [default: 8, or none with a book]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=200))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0..=200))]
     random_plies: Option<u32>,
     /// Greatest imbalance of random openings, in centipawns, by a short search
-    #[arg(long, value_name = "SCORE", value_parser = clap::value_parser!(i32).range(0..=30_000))]
+    #[arg(long, value_name = "SCORE", value_parser = whole::<i32>(0..=30_000))]
     opening_bound: Option<i32>,
     /// Nodes of that search
     #[arg(long, value_name = "N", default_value_t = 1_000, requires = "opening_bound",
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = whole::<u64>(1..))]
     opening_nodes: u64,
     /// The rulebook: cxr, wxf, axf, wikibook or simple
     #[arg(long, default_value_t)]
     rules: RuleSet,
     /// Hash table size
-    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = whole::<u32>(1..=65_536))]
     hash: u32,
     #[command(flatten)]
     thresholds: Thresholds,

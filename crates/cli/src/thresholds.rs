@@ -3,6 +3,8 @@
 use engine::Score;
 use selfplay::{Adjudication, DrawRule, WinRule};
 
+use crate::whole::whole;
+
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Thresholds {
     /// Adjudicate a win when both sides agree on at least SCORE centipawns for PLIES plies in a row
@@ -14,7 +16,7 @@ pub(crate) struct Thresholds {
     #[arg(long, value_name = "SCORE,PLIES,FROM", value_parser = draw)]
     adjudicate_draw: Option<DrawRule>,
     /// End games in a draw after this many plies
-    #[arg(long, value_name = "PLIES", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "PLIES", default_value_t = 1000, value_parser = whole::<u32>(1..=100_000))]
     pub(crate) ply_cap: u32,
 }
 

@@ -33,6 +33,7 @@ use crate::{
     },
     one_line::one_line,
     stopwatch::Stopwatch,
+    whole::whole,
 };
 use crosstable::Crosstable;
 use event::{Event, Stand};
@@ -64,7 +65,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
     /// Game pairs in each encounter
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
     pairs: u64,
     #[command(flatten)]
     games: GameArguments,

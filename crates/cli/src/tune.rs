@@ -12,7 +12,7 @@ use nnue::{Kernel, Net};
 use serde::Serialize;
 use xiangqi::rules::RuleSet;
 
-use crate::{Finding, interrupt, parameters, progress::Progress, threads, thresholds::Thresholds};
+use crate::{Finding, interrupt, parameters, progress::Progress, threads, thresholds::Thresholds, whole::whole};
 use run::Run;
 use state::{Plan, State};
 
@@ -36,13 +36,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     state: PathBuf,
     /// Iterations
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=10_000_000))]
     iterations: u64,
     /// Game pairs of an iteration
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(1..=10_000))]
     pairs: u64,
     /// Limit each move to N nodes
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
     nodes: u64,
     /// Step of the last iteration for each game won more than lost, as a part of the perturbation
     #[arg(long, value_name = "R", default_value_t = 0.002, value_parser = rate)]
@@ -54,19 +54,19 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     net: Option<PathBuf>,
     /// Random moves at the start
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(0..=200))]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = whole::<u32>(0..=200))]
     random_plies: u32,
     /// Greatest imbalance of random openings, in centipawns, by a short search without a net
-    #[arg(long, value_name = "SCORE", default_value_t = 150, value_parser = clap::value_parser!(i32).range(0..=30_000))]
+    #[arg(long, value_name = "SCORE", default_value_t = 150, value_parser = whole::<i32>(0..=30_000))]
     opening_bound: i32,
     /// Seed of perturbations and openings
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole::<u64>(..))]
     seed: u64,
     /// The rulebook: cxr, wxf, axf, wikibook or simple
     #[arg(long, default_value_t)]
     rules: RuleSet,
     /// Hash table size
-    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = whole::<u32>(1..=65_536))]
     hash: u32,
     #[command(flatten)]
     thresholds: Thresholds,

@@ -13,7 +13,7 @@ use client::{Backoff, Client, Clock, Error, FetchOutcome, JitterRng, ServerAddre
 use dataset::Digest;
 use protocol::api::path;
 
-use crate::{Finding, interrupt};
+use crate::{Finding, interrupt, whole::whole};
 
 /// Download a training set: its manifest and all its shards
 ///
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     /// Attempts for each file
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u32>(1..))]
     tries: u32,
     /// Print one JSON object
     #[arg(long)]

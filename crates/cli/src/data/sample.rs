@@ -9,7 +9,7 @@ use dataset::{
 };
 use serde::Serialize;
 
-use crate::{Finding, interrupt, progress::Progress, stopwatch, threads};
+use crate::{Finding, interrupt, progress::Progress, stopwatch, threads, whole::whole};
 
 /// Draw positions in a trainer's random order, one JSON object a line
 ///
@@ -25,13 +25,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10)]
     count: u64,
     /// Seed of the order
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole::<u64>(..))]
     seed: u64,
     /// Threads that read shards
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
     threads: NonZeroUsize,
     /// Blocks that are shuffled together
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<u32>(1..=65_536))]
     pool: u32,
     /// Resume from the place that an earlier call printed
     #[arg(long, value_name = "POOL,SAMPLE", value_parser = place)]

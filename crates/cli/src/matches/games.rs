@@ -7,7 +7,7 @@ use selfplay::{Book, Conditions, Filter, OpeningOrder, Openings, TimeControl};
 use xiangqi::rules::RuleSet;
 
 use super::entrant::EngineSettings;
-use crate::{external::Timeouts, stopwatch::Stopwatch, threads, thresholds::Thresholds};
+use crate::{external::Timeouts, stopwatch::Stopwatch, threads, thresholds::Thresholds, whole::whole};
 
 /// Nodes of the plain evaluation's search that filters openings.
 const OPENING_NODES: u64 = 10_000;
@@ -17,10 +17,10 @@ const OPENING_NODES: u64 = 10_000;
 #[command(group = clap::ArgGroup::new("limit"))]
 pub(crate) struct GameArguments {
     /// Limit each move to N nodes
-    #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", group = "limit", value_parser = whole::<u64>(1..))]
     nodes: Option<u64>,
     /// Limit each move to MS milliseconds
-    #[arg(long, value_name = "MS", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", group = "limit", value_parser = whole::<u64>(1..))]
     movetime: Option<u64>,
     /// Give each side a clock in seconds: `10+0.1`, without increment `60`, or in periods of 40
     /// moves `40/60`
@@ -30,25 +30,25 @@ pub(crate) struct GameArguments {
     #[arg(long, value_name = "MS", default_value_t = 200)]
     pub(crate) grace: u64,
     /// Milliseconds of silence beyond its time after which an engine counts as stalled
-    #[arg(long, value_name = "MS", default_value_t = 60_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", default_value_t = 60_000, value_parser = whole::<u64>(1..))]
     watchdog: u64,
     /// Opening book (FEN or EPD, one a line), shuffled by the seed
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
     /// Random moves at the start [default: 6, or none with a book]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=200))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0..=200))]
     random_plies: Option<u32>,
     /// Greatest imbalance of random openings, in centipawns, by a short search without a net
-    #[arg(long, value_name = "SCORE", default_value_t = 150, value_parser = clap::value_parser!(i32).range(0..=30_000))]
+    #[arg(long, value_name = "SCORE", default_value_t = 150, value_parser = whole::<i32>(0..=30_000))]
     opening_bound: i32,
     /// The seed of the openings
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole::<u64>(..))]
     pub(crate) seed: u64,
     /// The rulebook: cxr, wxf, axf, wikibook or simple
     #[arg(long, default_value_t)]
     pub(crate) rules: RuleSet,
     /// Hash table size of each engine
-    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = whole::<u32>(1..=65_536))]
     pub(crate) hash: u32,
     #[command(flatten)]
     pub(crate) thresholds: Thresholds,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::whole::whole;
+
 use anyhow::{Context as _, Result};
 use selfplay::TimeControl;
 
@@ -10,19 +12,19 @@ use selfplay::TimeControl;
 #[command(group = clap::ArgGroup::new("limit_of_a"), group = clap::ArgGroup::new("limit_of_b"))]
 pub(super) struct SideLimits {
     /// Limit each move of A to N nodes, instead of the common limit
-    #[arg(long, value_name = "N", group = "limit_of_a", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", group = "limit_of_a", value_parser = whole::<u64>(1..))]
     a_nodes: Option<u64>,
     /// Limit each move of A to MS milliseconds
-    #[arg(long, value_name = "MS", group = "limit_of_a", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", group = "limit_of_a", value_parser = whole::<u64>(1..))]
     a_movetime: Option<u64>,
     /// Give A this clock
     #[arg(long, value_name = "CLOCK", group = "limit_of_a")]
     a_tc: Option<TimeControl>,
     /// Limit each move of B to N nodes, instead of the common limit
-    #[arg(long, value_name = "N", group = "limit_of_b", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", group = "limit_of_b", value_parser = whole::<u64>(1..))]
     b_nodes: Option<u64>,
     /// Limit each move of B to MS milliseconds
-    #[arg(long, value_name = "MS", group = "limit_of_b", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", group = "limit_of_b", value_parser = whole::<u64>(1..))]
     b_movetime: Option<u64>,
     /// Give B this clock
     #[arg(long, value_name = "CLOCK", group = "limit_of_b")]
