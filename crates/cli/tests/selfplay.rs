@@ -74,8 +74,8 @@ fn digests_and_files_are_equal_with_one_and_two_threads() {
 /// Readers compare it with the digest of their own machine.
 #[test]
 fn the_documented_digest_is_that_of_its_command() {
-    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/REPRODUCE.md");
-    let document = fs::read_to_string(document).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let document = fs::read_to_string(root.join("docs/REPRODUCE.md")).unwrap();
     let (_, rest) = document.split_once("\n$ chuhe selfplay ").unwrap();
     let mut lines = rest.split("\n```").next().unwrap().lines();
     let (arguments, _) = lines.next().unwrap().split_once(" --out ").unwrap();
@@ -84,6 +84,8 @@ fn the_documented_digest_is_that_of_its_command() {
     let printed = String::from_utf8(command.output().unwrap().stdout).unwrap();
     let documented: Vec<&str> = lines.filter(|line| *line != "…").collect();
     assert!(documented.len() == 2 && printed.ends_with(&format!("\n{}\n", documented.join("\n"))), "{printed}");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(readme.contains(&format!(" # {}… ", &documented[1][.."digest ".len() + 16])), "the README has its beginning");
 }
 
 #[test]
