@@ -85,7 +85,10 @@ fn the_documented_digest_is_that_of_its_command() {
     let documented: Vec<&str> = lines.filter(|line| *line != "…").collect();
     assert!(documented.len() == 2 && printed.ends_with(&format!("\n{}\n", documented.join("\n"))), "{printed}");
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    assert!(readme.contains(&format!(" # {}… ", &documented[1][.."digest ".len() + 16])), "the README has its beginning");
+    assert!(
+        readme.contains(&format!(" # {}… ", &documented[1][.."digest ".len() + 16])),
+        "the README has its beginning"
+    );
 }
 
 #[test]
