@@ -75,9 +75,8 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Timed(arguments) => timed::create(store, clock, arguments).await?,
         Command::Standing { job } => {
             let standing = store.read(query!(|c| coordinator_core::matches::standing(&mut c, JobId(job)).await));
-            let or_none = |error: StoreError| match error.is_missing_row() {
-                true => Refusal::NoMatch { job: JobId(job) }.into(),
-                false => error,
+            let or_none = |error: StoreError| {
+                if error.is_missing_row() { Refusal::NoMatch { job: JobId(job) }.into() } else { error }
             };
             json!(standing.await.map_err(or_none)?)
         }
