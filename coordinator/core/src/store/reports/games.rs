@@ -4,23 +4,34 @@ use dataset::Digest;
 
 use super::super::convert::{flag, row};
 use crate::{
-    model::{JobId, JobKind, ShardId},
+    model::{JobId, JobKind, MAX_GAMES_PER_LEASE, ShardId},
     store::{Connection, StoreError},
 };
 
 /// Shards, or games of a shard, per page.
 pub const PAGE: usize = 100;
 
+/// The condition that no upload of the same games is under audit. An auditor could copy any of
+/// them, and tell a second audit or a ringer by them.
+fn not_under_audit() -> String {
+    format!(
+        "NOT EXISTS (SELECT 1 FROM shards AS same WHERE same.job = shards.job
+                     AND same.first > shards.first - {MAX_GAMES_PER_LEASE} AND same.first < shards.first + shards.games
+                     AND same.first + same.games > shards.first AND same.audit IN ('wanted', 'leased'))"
+    )
+}
+
 /// Whether a shard's games are public: the job is closed, and no audit depends on them.
 pub async fn is_public(connection: &mut Connection<'_>, shard: Digest) -> Result<bool, StoreError> {
     // In no audit or dispute. A gate's audits are drawn after its last game, so its games wait for
-    // its decision. Games of trusted workers are never audited.
+    // its decision. Games of trusted workers are public at once.
     let query = "SELECT COUNT(*) FROM shards JOIN jobs ON jobs.id = shards.job
                  WHERE shards.hash = $1 AND shards.state = 'validated'
                  AND (jobs.state = 'closed' AND NOT EXISTS (SELECT 1 FROM campaigns WHERE campaigns.gate = jobs.id)
-                      OR EXISTS (SELECT 1 FROM workers WHERE id = shards.worker AND trusted = 1))
-                 AND shards.audit NOT IN ('wanted', 'leased')";
-    let query = sqlx::query_scalar(query).bind(shard.to_string());
+                      OR EXISTS (SELECT 1 FROM workers WHERE id = shards.worker AND trusted = 1
+                                 AND shards.id > trusted_after))";
+    let query = format!("{query} AND {}", not_under_audit());
+    let query = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).bind(shard.to_string());
     Ok(query.fetch_one(connection.raw()).await.map(|public: i64| public > 0)?)
 }
 
@@ -66,7 +77,9 @@ pub async fn shards(
                                    ELSE (SELECT MAX(id) - 10000 FROM shards) END FROM jobs WHERE id = $1)
                   AND ($4 <> 0 OR (audit NOT IN ('wanted', 'leased') AND ((jobs.state = 'closed'
                             AND NOT EXISTS (SELECT 1 FROM campaigns WHERE campaigns.gate = jobs.id))
-                       OR EXISTS (SELECT 1 FROM workers WHERE id = shards.worker AND trusted = 1))))
+                       OR EXISTS (SELECT 1 FROM workers WHERE id = shards.worker AND trusted = 1
+                                  AND shards.id > trusted_after))
+                       AND NOT_UNDER_AUDIT))
                   ORDER BY shards.id DESC LIMIT $3";
     // The newest public shard of each closed job tells which jobs can have the newest of all.
     let of_all = "SELECT shards.id, hash, first, games, positions, outcomes, reasons, 1 AS is_open,
@@ -86,9 +99,11 @@ pub async fn shards(
                       UNION SELECT id FROM shards AS open
                       WHERE id < $2 AND id > (SELECT MAX(id) - 10000 FROM shards) AND state = 'validated'
                       AND object = 'present' AND audit NOT IN ('wanted', 'leased')
-                      AND EXISTS (SELECT 1 FROM workers WHERE workers.id = open.worker AND trusted = 1))
-                  ORDER BY shards.id DESC LIMIT $3";
-    let query = sqlx::query_as(if job.is_some() { of_job } else { of_all });
+                      AND EXISTS (SELECT 1 FROM workers WHERE workers.id = open.worker AND trusted = 1
+                                  AND open.id > trusted_after))
+                  AND NOT_UNDER_AUDIT ORDER BY shards.id DESC LIMIT $3";
+    let query = if job.is_some() { of_job } else { of_all }.replace("NOT_UNDER_AUDIT", &not_under_audit());
+    let query = sqlx::query_as(sqlx::AssertSqlSafe(query));
     let mut query = query.bind(job.unwrap_or(JobId(-1))).bind(before.unwrap_or(i64::MAX)).bind(PAGE as i64);
     if job.is_some() {
         query = query.bind(i64::from(sees_all));

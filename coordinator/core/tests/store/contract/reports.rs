@@ -1,6 +1,6 @@
 //! Reports on both databases.
 
-use coordinator_core::{clock::DAY, games, ops::settings::FollowClock};
+use coordinator_core::{clock::DAY, games, model::JobId, ops::settings::FollowClock, store::reports::games as rows};
 
 use super::{campaigns::gating, cases};
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
 cases! {
     every_report_can_be_read
     closed_jobs_have_public_games
+    games_under_a_second_audit_are_not_public
     a_clock_that_is_set_back_stalls_no_lease
 }
 
@@ -54,6 +55,34 @@ async fn closed_jobs_have_public_games(lab: Lab) {
     assert_eq!(public(&lab, None).await, expected.collect::<Vec<_>>(), "but for audited, expired and running ones");
     lab.execute("UPDATE workers SET trusted = 1").await;
     assert_eq!(public(&lab, None).await, [6, 4, 3, 1], "a trusted worker's games do not wait for their job's end");
+}
+
+/// A trusted worker's audit is a ringer: whoever could read the first upload would know it.
+async fn games_under_a_second_audit_are_not_public(lab: Lab) {
+    lab.campaign("one").await;
+    let (judge, new) = (lab.judge("judge").await, lab.player("new").await);
+    for nonce in ["1", "2"] {
+        let lease = lab.lease(new, nonce, 10).await;
+        lab.deliver(new, &lease).await;
+    }
+    lab.validate(NO_AUDIT).await;
+    lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
+    let audit = lab.audit(judge, "1").await.unwrap();
+    lab.deliver(judge, &audit).await;
+    lab.validate(ALL_AUDITS).await;
+    lab.compare().await;
+    lab.execute("UPDATE jobs SET state = 'closed'").await;
+    let audits = lab.rows::<(String,)>("SELECT audit FROM shards ORDER BY id").await;
+    assert_eq!(audits.into_iter().map(|audit| audit.0).collect::<Vec<_>>(), ["clean", "none", "wanted"]);
+    let hash: String = lab.value("SELECT hash FROM shards WHERE id = 1").await;
+    let hash: dataset::Digest = hash.parse().unwrap();
+    let is_public = async || op!(lab.read, [hash], |c| rows::is_public(&mut c, hash)).unwrap();
+    assert_eq!((public(&lab, None).await, is_public().await), (vec![2], false));
+    let job: i64 = lab.value("SELECT job FROM shards WHERE id = 1").await;
+    let of_job = op!(lab.read, [job], |c| games::shards(&mut c, false, Some(JobId(job)), None)).unwrap();
+    assert_eq!(of_job.into_iter().map(|row| row.id.0).collect::<Vec<_>>(), [2]);
+    lab.execute("UPDATE shards SET audit = 'clean' WHERE id = 3").await;
+    assert_eq!((public(&lab, None).await, is_public().await), (vec![3, 2, 1], true));
 }
 
 async fn a_clock_that_is_set_back_stalls_no_lease(lab: Lab) {
