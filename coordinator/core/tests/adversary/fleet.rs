@@ -69,8 +69,9 @@ pub(crate) struct Strategy {
     pub(crate) leased: Leased,
     /// Whether it lets audits lapse, instead of confirming its own accounts.
     pub(crate) drops_audits: bool,
-    /// Whether it makes up the games of others' audits, and plays none.
-    pub(crate) makes_up_audits: bool,
+    /// The share of the games of others' audits that it makes up, in thousandths. It plays none if
+    /// that is all.
+    pub(crate) made_up: i64,
     /// Whether a half of its accounts ask for audits alone, without pause.
     pub(crate) polls: bool,
     /// Whether a new account follows each that is quarantined.
@@ -563,18 +564,15 @@ impl World {
         let numbers = candidate.draw_range(&verified, usual.max(1), 1, draw);
         let row = &self.shards[shard.0 as usize];
         let is_own = self.accounts[index].is_owners && self.accounts[row.evidence.account.0 as usize].is_owners;
-        let makes_up = self.accounts[index].is_owners && self.plan.strategy.makes_up_audits;
-        let forged_until = match (is_own, makes_up) {
-            (true, _) => row.forged_until.min(numbers.end),
-            (false, true) => numbers.end,
-            (false, false) => numbers.start,
-        };
+        let made_up = if self.accounts[index].is_owners && !is_own { self.plan.strategy.made_up } else { 0 };
+        let made_up = ((numbers.end - numbers.start) * made_up + 999) / 1_000;
+        let forged_until = if is_own { row.forged_until.min(numbers.end) } else { numbers.start + made_up };
         self.wanted.remove(&shard);
         self.shards[shard.0 as usize].evidence.audit = AuditState::Leased;
         let games = numbers.end - numbers.start;
-        if self.accounts[index].is_owners && !is_own && !makes_up {
-            self.outcome.owner_played += games;
-            self.outcome.owner_replayed += games;
+        if self.accounts[index].is_owners && !is_own {
+            self.outcome.owner_played += games - made_up;
+            self.outcome.owner_replayed += games - made_up;
         }
         let upload = self.add(account, LeaseKind::Audit, Some(shard), numbers, forged_until);
         let draw = self.random.bits();

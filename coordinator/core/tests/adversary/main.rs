@@ -30,7 +30,8 @@ fn strategies() -> Vec<Strategy> {
         Strategy { returns: true, ..of("new accounts, 5 %", 50) },
         Strategy { returns: true, leases: 20, ..of("new accounts, all, without playing", 1_000) },
         Strategy { drops_audits: true, ..of("drops audits", 0) },
-        Strategy { makes_up_audits: true, returns: true, ..of("makes up audits", 0) },
+        Strategy { made_up: 1_000, returns: true, ..of("makes up audits", 0) },
+        Strategy { made_up: 1, returns: true, ..of("makes up one game of each audit", 0) },
         Strategy { leased: Leased::Held, leases: 20, ..of("holds everything", 0) },
         Strategy { leased: Leased::Rubbish, leases: 20, ..of("rubbish", 0) },
     ]
@@ -94,7 +95,7 @@ fn with_a_referee_no_forged_game_is_learned_from() {
         // New accounts are audited more: six hours cost more than a day.
         let max = if is_long() { 60 } else { 80 };
         assert!(found.fleet_replayed_permille() <= max, "{plan:?} {found:?}");
-        if plan.strategy.makes_up_audits {
+        if plan.strategy.made_up == 1_000 {
             // The referee has checked an upload within a minute, and the known game shows the lie.
             assert!(found.known > 0 && found.known > found.disputes, "{plan:?} {found:?}");
         }
