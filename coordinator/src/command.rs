@@ -34,13 +34,13 @@ enum Command {
     /// Manage campaigns, nets, accounts and data
     #[command(subcommand)]
     Admin(Box<admin::Command>),
-    Manual(manual::Arguments),
+    Manual(command_line::Manual),
 }
 
 /// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    shell::run("chuhe-coordinator", run(Arguments::parse()))
+    shell::run("chuhe-coordinator", run(command_line::parse::<Arguments>()))
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode> {

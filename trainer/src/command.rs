@@ -39,7 +39,7 @@ enum Command {
 /// Runs the program. Exit status: 0 done, 1 training diverged, 2 bad input.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = command_line::parse::<Arguments>();
     let mut out = io::stdout().lock();
     let result = match &arguments.command {
         Command::Train(arguments) => arguments.run(&mut out),

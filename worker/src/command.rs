@@ -35,13 +35,13 @@ enum Command {
     Launchd(service::Program),
     /// Print the command that lets Windows start the worker when you log on
     Windows(service::Program),
-    Manual(manual::Arguments),
+    Manual(command_line::Manual),
 }
 
 /// Runs the program and returns its exit status: 0 success, 1 failure, 2 bad input.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = command_line::parse::<Arguments>();
     let mut out = io::stdout();
     let result = match &arguments.command {
         Command::Run(arguments) => arguments.run(&mut out),

@@ -14,7 +14,7 @@ const CRATES: [&str; 10] = [
     "crates/selfplay",
     "crates/engine",
     "crates/dataset",
-    "crates/manual",
+    "crates/command-line",
     "crates/nnue",
     "crates/stats",
     "crates/xiangqi",

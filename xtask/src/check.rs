@@ -20,7 +20,7 @@ const WASM: &str = "wasm32-unknown-unknown";
 const PORTABLE: [&str; 10] = [
     "xiangqi",
     "chuhe-stats",
-    "chuhe-manual",
+    "chuhe-command-line",
     "chuhe-nnue",
     "chuhe-dataset",
     "chuhe-protocol",

@@ -29,7 +29,7 @@ struct Arguments {
 /// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    shell::run("chuhe-referee", run(Arguments::parse()))
+    shell::run("chuhe-referee", run(command_line::parse::<Arguments>()))
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode> {

@@ -62,7 +62,7 @@ enum Command {
     Tune(Box<tune::Arguments>),
     Net(net::Arguments),
     Data(data::Arguments),
-    Manual(manual::Arguments),
+    Manual(command_line::Manual),
 }
 
 /// The result of a command that completed.
@@ -77,7 +77,7 @@ enum Finding {
 /// Runs the program and returns the process's exit status.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = command_line::parse::<Arguments>();
     // Not locked, because an engine's search prints from its own thread.
     let mut out = io::BufWriter::new(StandardOutput(io::stdout()));
     let command = arguments.command.unwrap_or(Command::Uci(uci::Arguments::default()));

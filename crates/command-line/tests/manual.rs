@@ -16,7 +16,7 @@ struct Program {
 
 #[derive(Subcommand)]
 enum Command {
-    Manual(manual::Arguments),
+    Manual(command_line::Manual),
 }
 
 fn write(folder: &Path) -> anyhow::Result<()> {

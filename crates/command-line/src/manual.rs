@@ -10,12 +10,12 @@ use clap_complete::Shell;
 
 /// Write the man pages and the shell completions of this program
 #[derive(Clone, Debug, clap::Args)]
-pub struct Arguments {
+pub struct Manual {
     /// Folder for them, laid out like /usr/share; created if missing
     folder: PathBuf,
 }
 
-impl Arguments {
+impl Manual {
     /// Writes the manual of the program with this command line.
     ///
     /// # Errors
