@@ -11,7 +11,7 @@ use dataset::Digest;
 use crate::{
     clock::{DAY, HOUR, SECOND},
     model::{CampaignId, ShardId},
-    objects::Kind,
+    objects::{Kind, Objects},
     ops::{
         campaigns::{AdvanceCampaign, DropUnusedParts},
         disputes::{DrawAuditors, finish_reviews},
@@ -24,7 +24,7 @@ use crate::{
     },
     pulse::Task,
     query, retention,
-    rules::granting,
+    rules::granting::{self, Policy},
     service::Service,
     store::{Campaigns, Jobs, ObjectNames, SettingValues, Shards, StoreError, Times, Workers},
     validator::random,
@@ -44,6 +44,8 @@ const MAX_SKEW_MS: i64 = 60 * SECOND;
 
 /// Maximum age of the count of workers, in milliseconds.
 const FLEET_AGE_MS: i64 = 10 * SECOND;
+/// How long the store of objects may take to answer.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Days until the files of rejected games expire.
 const REJECTED_DAYS: i64 = 7;
@@ -138,6 +140,13 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
             Ok((backlog, accounts, SettingValues::on(connection).get(RecordDisk::SETTING).await?))
         }))
         .await?;
+    let (now, signature) = (service.clock.now(), service.settings.bench_signature as i64);
+    let Policy { mut fleet, mut lost_objects, .. } = service.policy();
+    if !(0..FLEET_AGE_MS).contains(&(now.0 - fleet.at.0)) {
+        let counting = service.read(query!(|connection| Workers::on(connection).fleet(now, signature).await));
+        fleet = counting.await?;
+        lost_objects = !answers(&service.objects).await;
+    }
     let (min_free, max_backlog) = (service.settings.least_free_bytes, service.settings.most_waiting);
     let free = service.free_bytes();
     let is_low = free.is_some_and(|free| free < min_free);
@@ -145,19 +154,15 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
         Some(free) if is_low => {
             Some(format!("the coordinator's disk is nearly full ({} MiB are left): no new games", free >> 20))
         }
+        _ if lost_objects => Some("the store of objects does not answer: no new games".to_owned()),
         _ if granting::is_overrun(max_backlog, backlog) => {
             Some(format!("{backlog} uploads wait for validation: no new games until there are fewer"))
         }
         _ => None,
     };
-    let (now, signature) = (service.clock.now(), service.settings.bench_signature as i64);
-    let mut fleet = service.policy().fleet;
-    if !(0..FLEET_AGE_MS).contains(&(now.0 - fleet.at.0)) {
-        let counting = service.read(query!(|connection| Workers::on(connection).fleet(now, signature).await));
-        fleet = counting.await?;
-    }
     if let Ok(mut policy) = service.policy.write() {
         policy.fleet = fleet;
+        policy.lost_objects = lost_objects;
         policy.no_selfplay = no_selfplay;
         policy.max_waiting = Some(granting::max_waiting(max_backlog, backlog, accounts));
         policy.bench_signature = Some(service.settings.bench_signature);
@@ -171,6 +176,18 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
         service.run(RecordDisk { is_low, free_mebibytes: free.unwrap_or_default() >> 20 }).await?;
     }
     Ok(())
+}
+
+/// Whether the store of objects answers in time.
+async fn answers(objects: &Objects) -> bool {
+    let answered = tokio::time::timeout(PROBE_TIMEOUT, objects.probe()).await;
+    let error = match answered {
+        Ok(Ok(())) => return true,
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
+    };
+    tracing::error!(error, "the store of objects does not answer");
+    false
 }
 
 /// Expires rejected games, and those beyond the retention, if one is set. Returns the number of the

@@ -79,6 +79,9 @@ pub enum ObjectError {
     /// The folder cannot be created or entered.
     #[error("the folder of objects {0} cannot be used (`--objects ADDRESS` names another): {1}")]
     Folder(String, io::Error),
+    /// The bucket does not exist.
+    #[error("the S3 service has no bucket for the objects: create it, or let `--objects` name another")]
+    NoBucket,
     /// The disk is full.
     #[error("the disk of the store of objects is full")]
     DiskFull,
@@ -180,6 +183,21 @@ impl Objects {
         folder::create_private(&folder).map_err(|error| ObjectError::Folder(address.to_owned(), error))?;
         let store = LocalFileSystem::new_with_prefix(&folder)?.with_fsync(true);
         Ok(Self { store: Arc::new(store), folder: Some(folder) })
+    }
+
+    /// Asks an S3 service for the bucket. A folder was tried when it was opened.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such bucket, or the service does not answer.
+    pub async fn probe(&self) -> Result<(), ObjectError> {
+        if self.folder.is_some() {
+            return Ok(());
+        }
+        match self.store.list(None).next().await.transpose() {
+            Err(object_store::Error::NotFound { .. }) => Err(ObjectError::NoBucket),
+            answered => answered.map(drop).map_err(ObjectError::from),
+        }
     }
 
     fn path(kind: Kind, hash: Digest) -> Path {

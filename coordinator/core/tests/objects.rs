@@ -79,6 +79,9 @@ async fn an_s3_server() {
     assert_eq!(open("s3://games", "secret").folder(), None);
     suite(open("s3://games", "secret")).await;
     suite(open("s3://games/some/prefix", "secret")).await;
+    open("s3://games", "secret").probe().await.unwrap();
+    let missing = open("s3://nowhere/some/prefix", "secret").probe().await;
+    assert!(matches!(missing, Err(ObjectError::NoBucket)), "{missing:?}");
     let stranger = open("s3://games", "wrong").put(Kind::Net, b"net".to_vec().into()).await;
     assert!(matches!(stranger, Err(ObjectError::Store(_))), "{stranger:?}");
 }

@@ -162,6 +162,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
     arguments.log.begin();
     let engine = arguments.engine.as_deref().map(read_engine).transpose()?;
     let (store, objects) = places.open(&clock).await?;
+    objects.probe().await?;
     let _serving = lock_serving(&store)?;
     let settings = Settings {
         name: arguments.name,

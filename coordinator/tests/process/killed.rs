@@ -218,3 +218,40 @@ async fn acknowledged_uploads_survive_kills_on_servers() {
     };
     kill_repeatedly(&place, count("CHUHE_KILLS", 5)).await;
 }
+
+/// A bucket that goes away stops new games until it is back; without one nothing is served.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_missing_bucket_is_reported() {
+    let (folder, buckets) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let s3 = s3::serve(buckets.path()).await;
+    let bucket = buckets.path().join("games");
+    let place = Place {
+        objects: "s3://games/all".to_owned(),
+        environment: s3::environment(s3, "secret"),
+        ..Place::folder(folder.path())
+    };
+    program::migrate(&place);
+    let (mut process, port) = program::start(&[], &place);
+    let until_readiness_is = async |wanted: u16| {
+        loop {
+            let response = reqwest::get(format!("http://127.0.0.1:{port}/readyz")).await.unwrap();
+            if response.status() == wanted {
+                break response.text().await.unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    until_readiness_is(200).await;
+    std::fs::remove_dir_all(&bucket).unwrap();
+    assert_eq!(until_readiness_is(503).await, "the store of objects does not answer: no new games\n");
+    std::fs::create_dir(&bucket).unwrap();
+    until_readiness_is(200).await;
+    process.kill().unwrap();
+    process.wait().unwrap();
+    std::fs::remove_dir_all(&bucket).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+    place.add_options(&mut command);
+    let output = command.args(["serve", "--listen", "127.0.0.1:0"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("no bucket"), "{said}");
+}

@@ -26,6 +26,8 @@ const STALL_ATTEMPTS: [i64; 3] = [5, 50, 500];
 pub struct Policy {
     /// The reason why no self-play games are granted.
     pub no_selfplay: Option<String>,
+    /// Whether the store of objects failed when it was last probed.
+    pub lost_objects: bool,
     /// Maximum uploads of an account that wait for validation, beyond which it gets no self-play
     /// games; any number, if none.
     pub max_waiting: Option<i64>,
