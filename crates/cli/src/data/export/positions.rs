@@ -32,17 +32,17 @@ pub(super) struct Csv(Output);
 
 impl Csv {
     pub(super) fn begin(mut file: Output) -> Result<Self> {
-        writeln!(file, "game,ply,fen,move,score,result,reason")?;
+        writeln!(file, "game,ply,fen,move,score,result,reason,run")?;
         Ok(Self(file))
     }
 }
 
 impl Exporter for Csv {
-    fn game(&mut self, _header: &Header, number: u64, record: &Record) -> Result<()> {
-        let reason = record.reason;
+    fn game(&mut self, header: &Header, number: u64, record: &Record) -> Result<()> {
+        let (reason, run) = (record.reason, header.seed);
         each_position(record, |fen, ply, ScoredMove { mv, score }, result| {
             let score = score.map_or(String::new(), |score| score.to_string());
-            writeln!(self.0, "{number},{ply},{fen},{mv},{score},{result},{reason}")?;
+            writeln!(self.0, "{number},{ply},{fen},{mv},{score},{result},{reason},{run}")?;
             Ok(())
         })
     }
