@@ -1,4 +1,4 @@
-//! What the command lines of all programs share: plain errors, man pages, shell completions.
+//! Shared by the command lines of all programs: plain errors, man pages, shell completions.
 
 mod manual;
 mod parse;

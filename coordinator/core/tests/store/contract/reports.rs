@@ -57,7 +57,7 @@ async fn closed_jobs_have_public_games(lab: Lab) {
     assert_eq!(public(&lab, None).await, [6, 4, 3, 1], "a trusted worker's games do not wait for their job's end");
 }
 
-/// A trusted worker's audit is a ringer: whoever could read the first upload would know it.
+/// A trusted worker's audit is a ringer: an account that could read the first upload would know it.
 async fn games_under_a_second_audit_are_not_public(lab: Lab) {
     lab.campaign("one").await;
     let (judge, new) = (lab.judge("judge").await, lab.player("new").await);
