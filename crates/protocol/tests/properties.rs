@@ -34,6 +34,7 @@ fn missing_keys_have_their_defaults() {
             validation_one_in: 64,
             pool_blocks: 64,
             mirrored: false,
+            streamed: false,
             filter: Filter {
                 in_check: true,
                 captures: true,
@@ -204,13 +205,14 @@ fn sources() -> impl Strategy<Value = Vec<Source>> {
 }
 
 fn data() -> impl Strategy<Value = Data> {
-    (0..=1_000_000_000_000u64, 2..=1_000_000u32, 1..=65_536u32, any::<bool>(), filter(), sources()).prop_map(
-        |(least_positions, validation_one_in, pool_blocks, mirrored, filter, sources)| Data {
+    (0..=1_000_000_000_000u64, 2..=1_000_000u32, 1..=65_536u32, any::<[bool; 2]>(), filter(), sources()).prop_map(
+        |(least_positions, validation_one_in, pool_blocks, [mirrored, streamed], filter, sources)| Data {
             least_positions,
             validation_one_in,
             pool_blocks,
             mirrored,
-            filter,
+            streamed,
+            filter: Filter { duplicates: filter.duplicates && !streamed, ..filter },
             sources,
         },
     )
