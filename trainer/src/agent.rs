@@ -189,7 +189,7 @@ impl Agent<'_> {
 
     fn train(&self, training: &Training, lease: &Lease, log: &mut StatusLog) -> Result<String, StopReason> {
         let recipe = files::recipe(training)?;
-        lease.set_steps(recipe.schedule.steps());
+        lease.set_steps(recipe.steps());
         let folder = self.folder.training(&recipe, training)?;
         log.state(&format!(
             "training {} for generation {} of {} in {}",
@@ -198,9 +198,10 @@ impl Agent<'_> {
             training.campaign,
             self.folder.training_path(&recipe, training).display()
         ));
-        self.download(training, recipe.data.streamed, &folder, lease, log)?;
+        let is_streamed = recipe.data.streamed && recipe.stages.iter().all(|stage| stage.data.streamed);
+        self.download(training, is_streamed, &folder, lease, log)?;
         let (stop, conditions) = (self.stop, &self.settings.conditions);
-        let fetch = recipe.data.streamed.then(|| Fetch {
+        let fetch = is_streamed.then(|| Fetch {
             client: self.client.clone(),
             mirror: None,
             max_bytes: self.settings.spare_bytes,

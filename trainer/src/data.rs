@@ -80,6 +80,8 @@ pub struct TrainingData {
     seed: u64,
     mirrored: bool,
     features: Features,
+    /// The data of the stages after the first one.
+    later: Vec<Self>,
 }
 
 /// A source, summarised for a net's manifest.
@@ -118,6 +120,19 @@ impl TrainingData {
     ///
     /// As [`open`](Self::open).
     pub fn open_or_fetch(
+        recipe: &recipe::Recipe,
+        folder: &Path,
+        shards: Option<&Path>,
+        quarantined: &BTreeSet<Digest>,
+        fetch: Option<Fetch>,
+    ) -> Result<Self, DataError> {
+        let open = |stage| Self::open_stage(&recipe.stage(stage), folder, shards, quarantined, fetch.clone());
+        let mut first = open(0)?;
+        first.later = (1..=recipe.stages.len()).map(open).collect::<Result<_, _>>()?;
+        Ok(first)
+    }
+
+    fn open_stage(
         recipe: &recipe::Recipe,
         folder: &Path,
         shards: Option<&Path>,
@@ -186,7 +201,24 @@ impl TrainingData {
             seed: recipe.seeds.order,
             mirrored: recipe.data.mirrored,
             features: Features::of_recipe(&recipe.architecture),
+            later: Vec::new(),
         })
+    }
+
+    /// The data of a stage, counted from 0.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such stage.
+    #[must_use]
+    pub fn stage(&self, number: usize) -> &Self {
+        number.checked_sub(1).map_or(self, |later| &self.later[later])
+    }
+
+    /// The data of the last stage, by which nets are validated.
+    #[must_use]
+    pub fn last(&self) -> &Self {
+        self.later.last().unwrap_or(self)
     }
 
     /// The path of a file that the recipe names.
@@ -195,7 +227,7 @@ impl TrainingData {
         self.folder.join(file)
     }
 
-    /// Summaries of the sources.
+    /// Summaries of the sources of all stages.
     #[must_use]
     pub fn summary(&self) -> Vec<SourceSummary> {
         let summary = |source: &Source| SourceSummary {
@@ -204,7 +236,13 @@ impl TrainingData {
             positions: source.entries.iter().map(|entry| entry.positions).sum(),
             weight: source.weight,
         };
-        self.sources.iter().map(summary).collect()
+        let mut summaries: Vec<_> = self.sources.iter().map(summary).collect();
+        for other in self.later.iter().flat_map(Self::summary) {
+            if !summaries.contains(&other) {
+                summaries.push(other);
+            }
+        }
+        summaries
     }
 
     /// The mean scale of drawn positions, in centipawns: sources by weight, shards by positions.

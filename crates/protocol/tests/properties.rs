@@ -3,7 +3,7 @@
 use proptest::{option, prelude::*};
 use protocol::recipe::{
     Activation, Architecture, Average, Data, Filter, Head, Inputs, Loss, Optimizer, OptimizerKind, Quantisation,
-    QuantisationMode, Recipe, Schedule, ScheduleKind, Seeds, Source, Start, Stop,
+    QuantisationMode, Recipe, Schedule, ScheduleKind, Seeds, Source, Stage, Start, Stop,
 };
 
 const MINIMAL: &str = "\
@@ -69,6 +69,7 @@ fn missing_keys_have_their_defaults() {
         seeds: Seeds { weights: 1, order: 2 },
         start: None,
         stop: Stop { explosion: 4.0 },
+        stages: Vec::new(),
     };
     assert_eq!(Recipe::from_text(MINIMAL), Ok(expected));
 }
@@ -271,20 +272,24 @@ fn recipe() -> impl Strategy<Value = Recipe> {
         interval_steps,
         from_epoch,
     }));
-    let run = (average, mode, seeds, start, 1.001..=1_000_000.0f64);
+    let further = prop::collection::vec(schedule(), 0..3);
+    let run = (average, mode, seeds, start, 1.001..=1_000_000.0f64, further);
     ("[A-Za-z0-9][A-Za-z0-9._-]{0,63}", architecture(), data(), loss(), optimizer(), schedule(), run).prop_map(
-        |(name, architecture, data, loss, optimizer, schedule, (average, mode, seeds, start, explosion))| Recipe {
-            name,
-            architecture,
-            data,
-            loss,
-            optimizer,
-            schedule,
-            average,
-            quantisation: Quantisation { mode },
-            seeds,
-            start,
-            stop: Stop { explosion },
+        |(name, architecture, data, loss, optimizer, schedule, (average, mode, seeds, start, explosion, further))| {
+            Recipe {
+                stages: further.into_iter().map(|schedule| Stage { data: data.clone(), loss, schedule }).collect(),
+                name,
+                architecture,
+                data,
+                loss,
+                optimizer,
+                schedule,
+                average,
+                quantisation: Quantisation { mode },
+                seeds,
+                start,
+                stop: Stop { explosion },
+            }
         },
     )
 }

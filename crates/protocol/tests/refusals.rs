@@ -47,7 +47,7 @@ fn refused_under(cases: &[(&str, &str, &str)]) {
 }
 
 const KEYS_OF_A_RECIPE: &str = "a recipe may have name, architecture, data, loss, optimizer, schedule, average, \
-                                quantisation, seeds, start and stop";
+                                quantisation, seeds, start, stop and stages";
 
 #[test]
 fn texts_that_are_not_toml() {

@@ -70,7 +70,7 @@ impl TrainingRun<'_> {
         }
         let finished = finished.map_err(classify_run_error)?;
         let steps = finished.state.steps;
-        if steps < recipe.schedule.steps() {
+        if steps < recipe.steps() {
             log.state(&format!("stopped at step {steps}; the same command resumes from there"));
             lease.check(stop)?;
             return Err(StopReason::Requested);
