@@ -33,7 +33,10 @@ use client::{Client, Clock, ServerAddress, Token};
 use dataset::manifest::Manifest;
 use protocol::api::training::{Abandon, Claim, Completion, Offer, Training};
 
-use crate::run::{self, Conditions};
+use crate::{
+    data::Fetch,
+    run::{self, Conditions},
+};
 use folder::Folder;
 use lease::Lease;
 use retrying_call::RetryingCall;
@@ -186,7 +189,7 @@ impl Agent<'_> {
 
     fn train(&self, training: &Training, lease: &Lease, log: &mut StatusLog) -> Result<String, StopReason> {
         let recipe = files::recipe(training)?;
-        lease.set_steps(recipe.schedule.steps());
+        lease.set_steps(recipe.steps());
         let folder = self.folder.training(&recipe, training)?;
         log.state(&format!(
             "training {} for generation {} of {} in {}",
@@ -195,20 +198,28 @@ impl Agent<'_> {
             training.campaign,
             self.folder.training_path(&recipe, training).display()
         ));
-        self.download(training, &folder, lease, log)?;
+        let is_streamed = recipe.data.streamed && recipe.stages.iter().all(|stage| stage.data.streamed);
+        self.download(training, is_streamed, &folder, lease, log)?;
         let (stop, conditions) = (self.stop, &self.settings.conditions);
-        let run =
-            training_run::TrainingRun { recipe: &recipe, folder: &folder, shards: &self.folder.shards(), conditions };
+        let fetch = is_streamed.then(|| Fetch {
+            client: self.client.clone(),
+            mirror: None,
+            max_bytes: self.settings.spare_bytes,
+        });
+        let shards = &self.folder.shards();
+        let run = training_run::TrainingRun { recipe: &recipe, folder: &folder, shards, conditions, fetch };
         let artifacts = run.run(lease, stop, self.clock, log)?;
         let net = self.upload(training, &artifacts, lease, log)?;
         run.remove_checkpoints();
         Ok(net)
     }
 
-    /// Downloads the manifests and shards of the training sets.
+    /// Downloads the manifests of the training sets, and their shards unless they are fetched when
+    /// they are drawn.
     fn download(
         &self,
         training: &Training,
+        is_streamed: bool,
         folder: &run::Folder,
         lease: &Lease,
         log: &mut StatusLog,
@@ -227,7 +238,14 @@ impl Agent<'_> {
             ));
             needed.extend(manifest.shards);
         }
+        if is_streamed {
+            needed.clear();
+        }
         self.folder.evict_shards(&needed, self.settings.spare_bytes)?;
+        if is_streamed {
+            log.state("shards are fetched when they are drawn");
+            return Ok(());
+        }
         let folder = self.folder.shards();
         let missing = Manifest::missing(&needed, &folder).map_err(anyhow::Error::from)?;
         for (number, entry) in missing.iter().enumerate() {

@@ -82,7 +82,7 @@ pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
         versions: Versions { chuhe: env!("CARGO_PKG_VERSION").to_owned(), backend: maker.backend },
         hardware: Hardware { instruction_set: maker.instruction_set, threads: maker.threads as u32 },
         steps: finished.state.steps,
-        positions: finished.state.steps * u64::from(recipe.schedule.batch),
+        positions: recipe.positions(finished.state.steps),
         scale: work.scale,
         training_loss: work.training_loss,
         validation: Validation {
@@ -151,10 +151,12 @@ fn figures(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept) -> 
     let NetManifest { validation, quantisation, .. } = it;
     writeln!(card, "\n## How it went\n\n![losses and learning rate]({})\n", Views::CURVES)?;
     writeln!(card, "| | |\n|---|--:|")?;
-    let planned = recipe.schedule.steps();
+    let planned = recipe.steps();
     let steps =
         if it.steps == planned { grouped(planned) } else { format!("{} of {}", grouped(it.steps), grouped(planned)) };
-    writeln!(card, "| steps of {} positions | {steps} |", grouped(recipe.schedule.batch.into()))?;
+    let of_stage = |number| grouped(recipe.stage(number).schedule.batch.into());
+    let batches: Vec<_> = (0..=recipe.stages.len()).map(of_stage).collect();
+    writeln!(card, "| steps of {} positions | {steps} |", batches.join(", then "))?;
     writeln!(card, "| positions learned from, with repetitions | {} |", grouped(it.positions))?;
     if let Some(loss) = it.training_loss {
         writeln!(card, "| training loss, last stretch (power {}) | {loss:.6} |", recipe.loss.exponent)?;
@@ -195,7 +197,7 @@ fn how(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, descrip
     }
     if kept == Kept::Best {
         writeln!(card, "This net is of step {}, where the held-out loss was least.", grouped(it.steps))?;
-    } else if it.steps < recipe.schedule.steps() {
+    } else if it.steps < recipe.steps() {
         writeln!(card, "This net is of step {}, where the run was stopped or looked at.", grouped(it.steps))?;
     }
     if it.versions.backend == BackendKind::CPU {

@@ -1,6 +1,7 @@
 //! The data of a run: the recipe's shards, each on its own scale, and prefetched batches.
 
 mod loader;
+mod store;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,13 +15,15 @@ use dataset::{
     Digest,
     manifest::{Entry, Manifest, ManifestError},
     shard::FileSource,
-    training::{Duplicates, Filter, Games, Plan, Reader, ReaderPosition, TrainingError, WeightedSet},
+    training::{Duplicates, Filter, Games, Plan, Reader, ReaderPosition, StreamedSet, TrainingError, WeightedSet},
 };
 use protocol::recipe;
 
 use crate::batch::{Batch, Features};
 use loader::Making;
 pub use loader::{Loader, Ready};
+pub use store::Fetch;
+use store::{Store, Stored};
 
 /// An error of a recipe's data.
 #[derive(Debug, thiserror::Error)]
@@ -56,12 +59,19 @@ struct Source {
     scales: Vec<f32>,
 }
 
+/// The shards of all sources.
+enum Sets {
+    Opened(Vec<WeightedSet<FileSource>>),
+    /// Opened when they are drawn.
+    Streamed(Vec<StreamedSet>, Arc<Store>),
+}
+
 /// The opened data of a recipe.
 pub struct TrainingData {
     /// The folder of the recipe's files.
     folder: PathBuf,
     sources: Vec<Source>,
-    sets: Vec<WeightedSet<FileSource>>,
+    sets: Sets,
     filter: Filter,
     one_in: NonZeroU32,
     /// The duplicates, once they are needed.
@@ -70,6 +80,8 @@ pub struct TrainingData {
     seed: u64,
     mirrored: bool,
     features: Features,
+    /// The data of the stages after the first one.
+    later: Vec<Self>,
 }
 
 /// A source, summarised for a net's manifest.
@@ -98,8 +110,37 @@ impl TrainingData {
         shards: Option<&Path>,
         quarantined: &BTreeSet<Digest>,
     ) -> Result<Self, DataError> {
+        Self::open_or_fetch(recipe, folder, shards, quarantined, None)
+    }
+
+    /// As [`open`](Self::open). Shards of a streamed recipe that are not there are fetched when they
+    /// are drawn, if `fetch` says from where.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_or_fetch(
+        recipe: &recipe::Recipe,
+        folder: &Path,
+        shards: Option<&Path>,
+        quarantined: &BTreeSet<Digest>,
+        fetch: Option<Fetch>,
+    ) -> Result<Self, DataError> {
+        let open = |stage| Self::open_stage(&recipe.stage(stage), folder, shards, quarantined, fetch.clone());
+        let mut first = open(0)?;
+        first.later = (1..=recipe.stages.len()).map(open).collect::<Result<_, _>>()?;
+        Ok(first)
+    }
+
+    fn open_stage(
+        recipe: &recipe::Recipe,
+        folder: &Path,
+        shards: Option<&Path>,
+        quarantined: &BTreeSet<Digest>,
+        fetch: Option<Fetch>,
+    ) -> Result<Self, DataError> {
         let mut sources: Vec<Source> = Vec::new();
-        let mut sets = Vec::new();
+        let (mut opened, mut streamed, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         // The manifest that named each shard first.
         let mut named: BTreeMap<String, PathBuf> = BTreeMap::new();
         for source in &recipe.data.sources {
@@ -125,15 +166,17 @@ impl TrainingData {
             }
             let beside = shards.or(path.parent()).filter(|folder| !folder.as_os_str().is_empty());
             let beside = beside.unwrap_or(Path::new("."));
-            let opened = Manifest::open(entries, beside, quarantined).map_err(failed)?;
+            let weight = source.weight;
+            if recipe.data.streamed {
+                let positions = entries.iter().map(|entry| entry.positions).collect();
+                streamed.push(StreamedSet { positions, weight });
+                stored.push(Stored::all(entries, beside, quarantined, fetch.is_some()).map_err(failed)?);
+            } else {
+                let shards = Manifest::open(entries, beside, quarantined).map_err(failed)?;
+                opened.push(WeightedSet { shards, weight });
+            }
             let scales = scales(entries).ok_or_else(|| DataError::NoScale { manifest: path.clone() })?;
-            sets.push(WeightedSet { shards: opened, weight: source.weight });
-            sources.push(Source {
-                manifest: manifest.hash(),
-                entries: entries.to_vec(),
-                weight: source.weight,
-                scales,
-            });
+            sources.push(Source { manifest: manifest.hash(), entries: entries.to_vec(), weight, scales });
         }
         // Sources of weight 0 are not trained on.
         let learned = sources.iter().filter(|source| source.weight > 0).flat_map(|source| &source.entries);
@@ -142,6 +185,11 @@ impl TrainingData {
         if found < least {
             return Err(DataError::TooSmall { found, least });
         }
+        let sets = if recipe.data.streamed {
+            Sets::Streamed(streamed, Arc::new(Store::new(stored, fetch)))
+        } else {
+            Sets::Opened(opened)
+        };
         Ok(Self {
             folder: folder.to_owned(),
             sources,
@@ -153,7 +201,24 @@ impl TrainingData {
             seed: recipe.seeds.order,
             mirrored: recipe.data.mirrored,
             features: Features::of_recipe(&recipe.architecture),
+            later: Vec::new(),
         })
+    }
+
+    /// The data of a stage, counted from 0.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such stage.
+    #[must_use]
+    pub fn stage(&self, number: usize) -> &Self {
+        number.checked_sub(1).map_or(self, |later| &self.later[later])
+    }
+
+    /// The data of the last stage, by which nets are validated.
+    #[must_use]
+    pub fn last(&self) -> &Self {
+        self.later.last().unwrap_or(self)
     }
 
     /// The path of a file that the recipe names.
@@ -162,7 +227,7 @@ impl TrainingData {
         self.folder.join(file)
     }
 
-    /// Summaries of the sources.
+    /// Summaries of the sources of all stages.
     #[must_use]
     pub fn summary(&self) -> Vec<SourceSummary> {
         let summary = |source: &Source| SourceSummary {
@@ -171,7 +236,13 @@ impl TrainingData {
             positions: source.entries.iter().map(|entry| entry.positions).sum(),
             weight: source.weight,
         };
-        self.sources.iter().map(summary).collect()
+        let mut summaries: Vec<_> = self.sources.iter().map(summary).collect();
+        for other in self.later.iter().flat_map(Self::summary) {
+            if !summaries.contains(&other) {
+                summaries.push(other);
+            }
+        }
+        summaries
     }
 
     /// The mean scale of drawn positions, in centipawns: sources by weight, shards by positions.
@@ -231,7 +302,11 @@ impl TrainingData {
     }
 
     fn samples(&self, most: usize, filter: Filter) -> Result<Vec<dataset::training::Sample>, DataError> {
-        let blocks: usize = self.sets.iter().flat_map(|set| &set.shards).map(|shard| shard.index().len()).sum();
+        let blocks = match &self.sets {
+            Sets::Opened(sets) => sets.iter().flat_map(|set| &set.shards).map(|shard| shard.index().len()).sum(),
+            // A pool ends with the set.
+            Sets::Streamed(..) => usize::MAX,
+        };
         // A block has about 9,000 positions, of which a filter keeps perhaps half.
         let wanted = most.saturating_mul(self.one_in.get() as usize) / 4_000 + 16;
         let plan = Plan {
@@ -276,14 +351,18 @@ impl TrainingData {
     }
 
     fn reader(&self, plan: &Plan, from: ReaderPosition) -> Result<Reader, TrainingError> {
+        let sets = match &self.sets {
+            Sets::Opened(sets) => sets,
+            Sets::Streamed(sets, store) => return Reader::streamed(store, sets.clone(), plan, from),
+        };
         // Those of the recipe's own filter: held-out positions are not learned in another game.
         if self.filter.duplicates && self.duplicates.get().is_none() {
             let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-            let found = Duplicates::find(&self.sets, &self.filter, threads)?;
+            let found = Duplicates::find(sets, &self.filter, threads)?;
             let _ = self.duplicates.set(Arc::new(found));
         }
         let duplicates = self.duplicates.get().cloned().unwrap_or_default();
-        Reader::without(&duplicates, self.sets.clone(), plan, from)
+        Reader::without(&duplicates, sets.clone(), plan, from)
     }
 
     fn scales(&self) -> Scales {

@@ -99,38 +99,47 @@ pub fn train(
 ) -> Result<Finished, RunError> {
     let plan = Plan::new(recipe, data)?;
     let mut training = Training::begin(recipe, data, plan, folder, conditions)?;
-    let batch = recipe.schedule.batch as usize;
-    let held_out = data.held_out(MAX_HELD_OUT_POSITIONS, batch)?;
-    let mut loader = data.load(batch, training.place(), conditions.readers, conditions.cache_bytes)?;
-    let (steps, per_epoch) = (recipe.schedule.steps(), recipe.schedule.steps_per_epoch());
+    let last = recipe.stage(recipe.stages.len());
+    let held_out = data.last().held_out(MAX_HELD_OUT_POSITIONS, last.schedule.batch as usize)?;
+    let steps = recipe.steps();
     observer.begins(training.steps(), steps);
     let mut validation_loss = None;
-    let mut ahead = if training.steps() < steps { Some(loader.next()?) } else { None };
-    while let Some(ready) = ahead {
-        ahead = if training.steps() + 1 < steps { Some(loader.next()?) } else { None };
-        training.learn(&ready, ahead.as_ref())?;
-        loader.recycle(ready.batch);
-        let step = training.steps();
-        let epoch_ends = step.is_multiple_of(per_epoch);
-        validation_loss = None;
-        // Validation, and a copy of the best checkpoint.
-        if epoch_ends {
-            let loss = training.validate(&held_out)?;
-            training.keep_if_best(loss)?;
-            validation_loss = Some(loss);
-        }
-        if epoch_ends || step.is_multiple_of(METRICS_INTERVAL_STEPS) {
-            training.report(validation_loss, observer)?;
-        }
-        let stops = observer.wants_to_stop();
-        if epoch_ends || step.is_multiple_of(conditions.checkpoint_steps) || stops {
-            training.save()?;
-        }
-        if epoch_ends {
-            Views::write(folder, &recipe.name)?;
-        }
-        if stops {
-            break;
+    let mut stops = false;
+    while training.steps() < steps && !stops {
+        // A stage: its data have an order of their own.
+        let (place, stage) = training.stage();
+        let end = training.steps() - place.step + stage.schedule.steps();
+        let (batch, per_epoch) = (stage.schedule.batch as usize, stage.schedule.steps_per_epoch());
+        let start = end - stage.schedule.steps();
+        let data = data.stage(place.stage);
+        let mut loader = data.load(batch, training.place(), conditions.readers, conditions.cache_bytes)?;
+        let mut ahead = Some(loader.next()?);
+        while let Some(ready) = ahead {
+            ahead = if training.steps() + 1 < end { Some(loader.next()?) } else { None };
+            training.learn(&ready, ahead.as_ref())?;
+            loader.recycle(ready.batch);
+            let step = training.steps();
+            let epoch_ends = (step - start).is_multiple_of(per_epoch);
+            validation_loss = None;
+            // Validation, and a copy of the best checkpoint.
+            if epoch_ends {
+                let loss = training.validate(&held_out)?;
+                training.keep_if_best(loss)?;
+                validation_loss = Some(loss);
+            }
+            if epoch_ends || step.is_multiple_of(METRICS_INTERVAL_STEPS) {
+                training.report(validation_loss, observer)?;
+            }
+            stops = observer.wants_to_stop();
+            if epoch_ends || step.is_multiple_of(conditions.checkpoint_steps) || stops {
+                training.save()?;
+            }
+            if epoch_ends {
+                Views::write(folder, &recipe.name)?;
+            }
+            if stops {
+                break;
+            }
         }
     }
     Views::write(folder, &recipe.name)?;
@@ -161,11 +170,12 @@ pub fn finished(
 ) -> Result<Finished, RunError> {
     let plan = Plan::new(recipe, data)?;
     let checkpoint = training::read(recipe, data, &plan, folder, kept)?;
-    let held_out = data.held_out(MAX_HELD_OUT_POSITIONS, recipe.schedule.batch as usize)?;
+    let last = recipe.stage(recipe.stages.len());
+    let held_out = data.last().held_out(MAX_HELD_OUT_POSITIONS, last.schedule.batch as usize)?;
     let (state, progress) = (checkpoint.state, checkpoint.progress);
     let net = State::new(&plan.shape, state.net().clone(), &plan.optimizer);
     let mut backend = Cpu::new(plan.shape, plan.optimizer, &net, threads)?;
-    let validation_loss = training::mean_loss(&mut backend, plan.validation_loss(recipe), &held_out);
+    let validation_loss = training::mean_loss(&mut backend, plan.validation_loss(&last), &held_out);
     let held_out = held_out.iter().map(Batch::len).sum();
     let (parents, backend, best) = (progress.parents, progress.backend, progress.best);
     let saved = state.steps;

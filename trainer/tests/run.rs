@@ -35,6 +35,34 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
     same(&folder, "unbroken", "broken");
 }
 
+#[test]
+fn stages_follow_each_other_and_a_killed_run_resumes_in_each() {
+    let schedule = "batch = 250\nepochs = 2\npositions_per_epoch = 10_000\nkind = \"constant\"\n";
+    let rest = "[loss]\nlambda_start = 1.0\n[average]\ndecay = 1\ninterval_steps = 5\n\
+                [[stages]]\nschedule.batch = 500\nschedule.learning_rate = 1e-4\nloss.lambda_start = 0.5\n\
+                data.mirrored = true\n[[stages]]\nschedule.epochs = 1\n";
+    let folder = Folder::new("stages", schedule, rest);
+    done(&mut trainer(&folder, "unbroken", &["--threads", "1"]));
+    let each: [(usize, &[&str]); 3] = [
+        (2, &["--threads", "2", "--checkpoint-steps", "7"]),
+        (11, &["--threads", "1", "--checkpoint-steps", "11"]),
+        (5, &["--threads", "2", "--checkpoint-steps", "5"]),
+    ];
+    killed_and_resumed(&folder, "broken", &[], &each);
+    same(&folder, "unbroken", "broken");
+    let metrics = fs::read_to_string(folder.file("broken").join("metrics.jsonl")).unwrap();
+    let ends: Vec<_> = metrics.lines().filter(|line| line.contains("\"validation_loss\"")).collect();
+    let of = |name: &str| figures(&ends.join("\n"), name);
+    assert_eq!(of("step"), [40.0, 80.0, 100.0, 120.0, 160.0]);
+    assert_eq!(of("epoch"), [1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(of("positions"), [10_000.0, 20_000.0, 30_000.0, 40_000.0, 50_000.0]);
+    assert_eq!(of("lambda"), [1.0, 1.0, 0.5, 0.5, 1.0]);
+    assert_eq!(of("learning_rate"), [1e-3, 1e-3, 1e-4, 1e-4, 1e-3]);
+    let manifest = fs::read_to_string(folder.file("broken").join("net.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!((manifest["steps"].as_u64(), manifest["positions"].as_u64()), (Some(160), Some(50_000)));
+}
+
 /// The mean of one set of weights is these weights.
 #[test]
 fn the_mean_of_the_weights_is_exported() {

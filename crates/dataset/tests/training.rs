@@ -9,15 +9,17 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     num::NonZeroU32,
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
 use dataset::{
     Record,
     manifest::{KNOWN_DIGESTS, Manifest, ManifestError},
-    shard::Shard,
+    shard::{Shard, ShardError},
     training::{
-        Duplicates, Filter, Games, PackedPosition, Plan, Reader, ReaderPosition, Sample, TrainingError, WeightedSet,
+        Duplicates, Filter, Games, PackedPosition, Plan, Reader, ReaderPosition, Sample, ShardStore, StreamedSet,
+        TrainingError, WeightedSet,
     },
 };
 use xiangqi::{Color, Move, Position};
@@ -228,6 +230,111 @@ fn duplicates_are_found_in_the_whole_set() {
     let learned = whole(&sets, without, Games::NotHeldOut(one_in));
     assert_eq!(held_out.len() + learned.len(), distinct.len());
     assert!(!held_out.is_empty() && fens(&held_out).is_disjoint(&fens(&learned)));
+}
+
+/// Shards that are opened when they are drawn, and the order in which they were.
+struct Drawn {
+    sets: Vec<WeightedSet<Vec<u8>>>,
+    opened: Mutex<Vec<(u32, u32)>>,
+}
+
+impl ShardStore for Drawn {
+    type Source = Vec<u8>;
+
+    fn open(&self, set: u32, shard: u32) -> Result<Shard<Vec<u8>>, ShardError> {
+        self.opened.lock().unwrap().push((set, shard));
+        Ok(self.sets[set as usize].shards[shard as usize].clone())
+    }
+}
+
+impl Drawn {
+    fn new(sets: Vec<WeightedSet<Vec<u8>>>) -> Arc<Self> {
+        Arc::new(Self { sets, opened: Mutex::default() })
+    }
+
+    fn reader(self: &Arc<Self>, plan: &Plan, from: ReaderPosition) -> Reader {
+        let sets = self.sets.iter().map(|set| StreamedSet {
+            positions: set.shards.iter().map(Shard::positions).collect(),
+            weight: set.weight,
+        });
+        Reader::streamed(self, sets.collect(), plan, from).unwrap()
+    }
+
+    fn read(self: &Arc<Self>, plan: &Plan, from: ReaderPosition, count: usize) -> (Vec<Sample>, ReaderPosition) {
+        let mut reader = self.reader(plan, from);
+        let mut samples = Vec::new();
+        reader.read(&mut samples, count).unwrap();
+        (samples, reader.place())
+    }
+}
+
+/// As many positions as a small shard has, so that each pool is one or two of them.
+fn streamed_plan(threads: usize) -> Plan {
+    Plan { blocks_in_pool: 1, ..plan(threads) }
+}
+
+#[test]
+fn a_streamed_set_resumes_anywhere_and_threads_change_nothing() {
+    let store = Drawn::new(vec![set(&[0, 1, 2], 1), set(&[3, 4], 2)]);
+    let (all, _) = store.read(&streamed_plan(1), ReaderPosition::default(), 60_000);
+    for threads in [2, 5] {
+        let plan = Plan { cache_bytes: 100_000 * (threads - 2), ..streamed_plan(threads) };
+        assert!(store.read(&plan, ReaderPosition::default(), 60_000).0 == all, "{threads} threads");
+    }
+    for stop in [1, 9_999, 30_000] {
+        let (_, place) = store.read(&streamed_plan(2), ReaderPosition::default(), stop);
+        let (rest, _) = store.read(&streamed_plan(3), place, 60_000 - stop);
+        assert!(rest == all[stop..], "stopped after {stop}");
+    }
+    let other = Plan { seed: 4, ..streamed_plan(1) };
+    assert!(store.read(&other, ReaderPosition::default(), 100).0 != all[..100]);
+}
+
+#[test]
+fn streamed_sets_are_drawn_by_their_weights() {
+    let store = Drawn::new(vec![set(&[0, 1, 2], 1), set(&[3], 0), set(&[4, 5], 2)]);
+    let (samples, _) =
+        store.read(&Plan { cache_bytes: usize::MAX, ..streamed_plan(2) }, ReaderPosition::default(), 400_000);
+    let mut counts = BTreeMap::new();
+    for sample in &samples {
+        *counts.entry(sample.set).or_insert(0) += 1;
+    }
+    let share = f64::from(counts[&2]) / 400_000.0;
+    assert!(!counts.contains_key(&1) && (0.6..0.73).contains(&share), "{counts:?}");
+}
+
+/// The first positions need the first shards, not the set.
+#[test]
+fn shards_of_a_streamed_set_are_opened_when_they_are_drawn() {
+    let store = Drawn::new(vec![set(&(0..12).collect::<Vec<_>>(), 1)]);
+    let plan = streamed_plan(1);
+    let mut reader = store.reader(&plan, ReaderPosition::default());
+    let mut samples = Vec::new();
+    reader.read(&mut samples, 1).unwrap();
+    // One pool more than there are threads is read ahead, and another when one is handed out.
+    let opened = store.opened.lock().unwrap().len();
+    assert!(opened <= 6, "{opened}");
+    drop(reader);
+    // A pool of more than the set is each shard once.
+    let whole = Plan { blocks_in_pool: 1 << 20, ..plan };
+    store.opened.lock().unwrap().clear();
+    let mut pool = Vec::new();
+    store.reader(&whole, ReaderPosition::default()).read_pool(&mut pool).unwrap();
+    let mut found: Vec<_> = pool.iter().map(|sample| (sample.shard, sample.position.to_fen())).collect();
+    let mut expected: Vec<_> =
+        self::whole(&store.sets, plan.filter, plan.games).iter().map(|it| (it.shard, it.position.to_fen())).collect();
+    found.sort();
+    expected.sort();
+    assert!(found == expected, "{} {}", found.len(), expected.len());
+}
+
+#[test]
+fn a_streamed_set_without_positions_is_empty() {
+    let store = Drawn::new(Vec::new());
+    for sets in [Vec::new(), vec![StreamedSet { positions: vec![0], weight: 1 }]] {
+        let empty = Reader::streamed(&store, sets, &plan(1), ReaderPosition::default());
+        assert!(matches!(empty, Err(TrainingError::Empty)));
+    }
 }
 
 #[test]

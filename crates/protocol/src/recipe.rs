@@ -45,6 +45,7 @@ mod loss;
 mod optimizer;
 mod run;
 mod schedule;
+mod stages;
 mod table;
 pub mod variants;
 
@@ -59,6 +60,7 @@ pub use loss::Loss;
 pub use optimizer::{Optimizer, OptimizerKind};
 pub use run::{Quantisation, QuantisationMode, Seeds, Start, Stop};
 pub use schedule::{Schedule, ScheduleKind};
+pub use stages::{Stage, StagePlace};
 
 use table::Table;
 
@@ -95,6 +97,9 @@ pub struct Recipe {
     pub start: Option<Start>,
     /// The condition for abandoning a run.
     pub stop: Stop,
+    /// The stages after the first one, which the sections above describe.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
 }
 
 impl Recipe {
@@ -119,8 +124,9 @@ impl Recipe {
             "seeds",
             "start",
             "stop",
+            "stages",
         ])?;
-        Ok(Self {
+        let mut recipe = Self {
             name: table
                 .text(
                     "name",
@@ -138,7 +144,10 @@ impl Recipe {
             seeds: Seeds::read(&table.section("seeds")?)?,
             start: if table.has("start") { Some(Start::read(&table.section("start")?)?) } else { None },
             stop: Stop::read(&table.section("stop")?)?,
-        })
+            stages: Vec::new(),
+        };
+        recipe.stages = Stage::read_all(&table, &recipe)?;
+        Ok(recipe)
     }
 
     /// Writes the text with every value. Only options that are off by default (`data.filter.beyond`

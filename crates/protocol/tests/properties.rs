@@ -3,7 +3,7 @@
 use proptest::{option, prelude::*};
 use protocol::recipe::{
     Activation, Architecture, Average, Data, Filter, Head, Inputs, Loss, Optimizer, OptimizerKind, Quantisation,
-    QuantisationMode, Recipe, Schedule, ScheduleKind, Seeds, Source, Start, Stop,
+    QuantisationMode, Recipe, Schedule, ScheduleKind, Seeds, Source, Stage, Start, Stop,
 };
 
 const MINIMAL: &str = "\
@@ -34,6 +34,7 @@ fn missing_keys_have_their_defaults() {
             validation_one_in: 64,
             pool_blocks: 64,
             mirrored: false,
+            streamed: false,
             filter: Filter {
                 in_check: true,
                 captures: true,
@@ -68,6 +69,7 @@ fn missing_keys_have_their_defaults() {
         seeds: Seeds { weights: 1, order: 2 },
         start: None,
         stop: Stop { explosion: 4.0 },
+        stages: Vec::new(),
     };
     assert_eq!(Recipe::from_text(MINIMAL), Ok(expected));
 }
@@ -204,13 +206,14 @@ fn sources() -> impl Strategy<Value = Vec<Source>> {
 }
 
 fn data() -> impl Strategy<Value = Data> {
-    (0..=1_000_000_000_000u64, 2..=1_000_000u32, 1..=65_536u32, any::<bool>(), filter(), sources()).prop_map(
-        |(least_positions, validation_one_in, pool_blocks, mirrored, filter, sources)| Data {
+    (0..=1_000_000_000_000u64, 2..=1_000_000u32, 1..=65_536u32, any::<[bool; 2]>(), filter(), sources()).prop_map(
+        |(least_positions, validation_one_in, pool_blocks, [mirrored, streamed], filter, sources)| Data {
             least_positions,
             validation_one_in,
             pool_blocks,
             mirrored,
-            filter,
+            streamed,
+            filter: Filter { duplicates: filter.duplicates && !streamed, ..filter },
             sources,
         },
     )
@@ -269,20 +272,24 @@ fn recipe() -> impl Strategy<Value = Recipe> {
         interval_steps,
         from_epoch,
     }));
-    let run = (average, mode, seeds, start, 1.001..=1_000_000.0f64);
+    let further = prop::collection::vec(schedule(), 0..3);
+    let run = (average, mode, seeds, start, 1.001..=1_000_000.0f64, further);
     ("[A-Za-z0-9][A-Za-z0-9._-]{0,63}", architecture(), data(), loss(), optimizer(), schedule(), run).prop_map(
-        |(name, architecture, data, loss, optimizer, schedule, (average, mode, seeds, start, explosion))| Recipe {
-            name,
-            architecture,
-            data,
-            loss,
-            optimizer,
-            schedule,
-            average,
-            quantisation: Quantisation { mode },
-            seeds,
-            start,
-            stop: Stop { explosion },
+        |(name, architecture, data, loss, optimizer, schedule, (average, mode, seeds, start, explosion, further))| {
+            Recipe {
+                stages: further.into_iter().map(|schedule| Stage { data: data.clone(), loss, schedule }).collect(),
+                name,
+                architecture,
+                data,
+                loss,
+                optimizer,
+                schedule,
+                average,
+                quantisation: Quantisation { mode },
+                seeds,
+                start,
+                stop: Stop { explosion },
+            }
         },
     )
 }

@@ -47,7 +47,7 @@ fn refused_under(cases: &[(&str, &str, &str)]) {
 }
 
 const KEYS_OF_A_RECIPE: &str = "a recipe may have name, architecture, data, loss, optimizer, schedule, average, \
-                                quantisation, seeds, start and stop";
+                                quantisation, seeds, start, stop and stages";
 
 #[test]
 fn texts_that_are_not_toml() {
@@ -87,7 +87,7 @@ fn unknown_keys() {
             "[data]",
             "blocks = 1",
             "line 4, column 1: `data.blocks` is no key of a recipe; `data` may have least_positions, validation_one_in, \
-             pool_blocks, mirrored, filter and sources",
+             pool_blocks, mirrored, streamed, filter and sources",
         ),
         (
             "[[data.sources]]",
@@ -212,6 +212,7 @@ const VALUES: &[Values<'_>] = &[
     ("data", 3, "validation_one_in", &["0", "1", "1_000_001"], "a whole number from 2 to 1000000"),
     ("data", 3, "pool_blocks", &["0", "65_537"], "a whole number from 1 to 65536"),
     ("data", 3, "mirrored", &["1"], "true or false"),
+    ("data", 3, "streamed", &["1"], "true or false"),
     ("data.filter", 6, "in_check", &["0"], "true or false"),
     ("data.filter", 6, "captures", &["\"no\""], "true or false"),
     ("data.filter", 6, "before_ply", &["-1", "100_001"], "a whole number from 0 to 100000"),
@@ -310,6 +311,10 @@ fn values_out_of_their_range_elsewhere() {
 
 #[test]
 fn keys_that_contradict_each_other() {
+    refused(
+        &with(&[("[data]", "[data]\nstreamed = true"), ("[data.filter]", "[data.filter]\nduplicates = true")]),
+        "line 8, column 14: `data.filter.duplicates` goes with `data.streamed` \"false\", not with \"true\"",
+    );
     refused_under(&[
         ("[loss]", "lambda_end = 0.7", "line 8, column 14: `loss.lambda_end` needs `loss.lambda_start`"),
         (

@@ -22,7 +22,8 @@ pub(super) fn recipe(training: &Training) -> Result<Recipe, StopReason> {
             return Err(impossible(format!("{name:?} is no name of a training set")));
         }
     }
-    for source in &recipe.data.sources {
+    let later = recipe.stages.iter().flat_map(|stage| &stage.data.sources);
+    for source in recipe.data.sources.iter().chain(later) {
         if !training.manifests.iter().any(|named| named.name == source.manifest) {
             return Err(impossible(format!("the recipe: there is no training set {:?}", source.manifest)));
         }
@@ -63,6 +64,7 @@ mod tests {
             ("net.json", "net.json", ""),
             ("recipe.toml", "recipe.toml", ""),
             ("games.json", "games.json", "[start]\ncheckpoint = \"/some/file\"\n"),
+            ("games.json", "games.json", "[[stages]]\ndata.sources = [{ manifest = \"other.json\" }]\n"),
             ("games.json", "games.json", "[nonsense]\n"),
         ] {
             assert!(matches!(recipe(&training(name, source, rest)), Err(StopReason::Impossible(_))), "{name} {rest}");

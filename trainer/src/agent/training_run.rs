@@ -16,7 +16,7 @@ use super::{lease::Lease, status_log::StatusLog, stop_reason::StopReason, stop_s
 use crate::{
     checkpoint::CheckpointError,
     command::Export,
-    data::{DataError, TrainingData},
+    data::{DataError, Fetch, TrainingData},
     export::ExportError,
     run::{self, Conditions, Folder, Kept, Line, Observer, RunError, Views},
 };
@@ -29,6 +29,8 @@ pub(super) struct TrainingRun<'a> {
     /// The folder of shards.
     pub(super) shards: &'a Path,
     pub(super) conditions: &'a Conditions,
+    /// Where shards of a streamed recipe come from.
+    pub(super) fetch: Option<Fetch>,
 }
 
 /// The files to upload.
@@ -48,7 +50,13 @@ impl TrainingRun<'_> {
         log: &mut StatusLog,
     ) -> Result<Artifacts, StopReason> {
         let Self { recipe, folder, conditions, .. } = *self;
-        let data = TrainingData::open(recipe, &self.folder.file(""), Some(self.shards), &BTreeSet::new());
+        let data = TrainingData::open_or_fetch(
+            recipe,
+            &self.folder.file(""),
+            Some(self.shards),
+            &BTreeSet::new(),
+            self.fetch.clone(),
+        );
         let data = data.map_err(classify_data_error)?;
         let mut observer = ProgressObserver { lease, stop, clock, log, steps: 0, started: None };
         let mut finished = run::train(recipe, &data, folder, conditions, &mut observer);
@@ -62,7 +70,7 @@ impl TrainingRun<'_> {
         }
         let finished = finished.map_err(classify_run_error)?;
         let steps = finished.state.steps;
-        if steps < recipe.schedule.steps() {
+        if steps < recipe.steps() {
             log.state(&format!("stopped at step {steps}; the same command resumes from there"));
             lease.check(stop)?;
             return Err(StopReason::Requested);

@@ -125,9 +125,7 @@ impl Arguments {
         let manifests = self.data.manifests.as_deref().or(beside).unwrap_or(Path::new("."));
         let mut train = Command::new(env::current_exe()?);
         train.arg("train").arg(path).arg("--out").arg(&run).arg("--json").arg("--manifests").arg(manifests);
-        if let Some(shards) = &self.data.shards {
-            train.arg("--shards").arg(shards);
-        }
+        self.data.pass_on(&mut train);
         let output = train.args(&self.options).stderr(Stdio::inherit()).output()?;
         match output.status.code() {
             Some(0) if output.stdout.is_empty() => return Ok(None),

@@ -86,7 +86,7 @@ impl Arguments {
             }
             finished => finished?,
         };
-        if finished.state.steps < recipe.schedule.steps() {
+        if finished.state.steps < recipe.steps() {
             let step = finished.saved;
             writeln!(std::io::stderr(), "chuhe-trainer: stopped; the same command resumes from step {step}")?;
             return Ok(ExitCode::SUCCESS);

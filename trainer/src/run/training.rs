@@ -3,7 +3,7 @@
 use std::{io, mem};
 
 use dataset::{Digest, training::ReaderPosition};
-use protocol::recipe::Recipe;
+use protocol::recipe::{Recipe, StagePlace};
 
 use super::{Conditions, Folder, Kept, Line, Metrics, Observer, Plan, RunError, Views, plan::Start};
 use crate::{
@@ -23,6 +23,8 @@ const MIN_POSITIONS_TO_JUDGE: u64 = 2_000;
 /// A run in progress.
 pub(super) struct Training<'a> {
     recipe: &'a Recipe,
+    /// The stages as recipes of their own.
+    stages: Vec<Recipe>,
     plan: Plan,
     folder: &'a Folder,
     backend: Box<dyn Backend>,
@@ -60,6 +62,7 @@ impl<'a> Training<'a> {
         let (average, threads) = (state.average.clone(), conditions.threads);
         let training = Self {
             recipe,
+            stages: (0..=recipe.stages.len()).map(|number| recipe.stage(number)).collect(),
             plan,
             folder,
             backend,
@@ -77,6 +80,16 @@ impl<'a> Training<'a> {
             training.write(Kept::Last, state)?;
         }
         Ok(training)
+    }
+
+    /// The place of the next step, and its stage.
+    pub(super) fn stage(&self) -> (StagePlace, &Recipe) {
+        self.stage_of(self.steps)
+    }
+
+    fn stage_of(&self, step: u64) -> (StagePlace, &Recipe) {
+        let place = self.recipe.place(step);
+        (place, &self.stages[place.stage])
     }
 
     /// Steps so far.
@@ -97,11 +110,19 @@ impl<'a> Training<'a> {
     /// Trains on a batch; `next` is the batch after it, if any, and is prefetched.
     pub(super) fn learn(&mut self, ready: &Ready, next: Option<&Ready>) -> Result<(), RunError> {
         let (batch, next) = (&ready.batch, next.map(|next| &next.batch));
-        let rate = schedule::learning_rate(&self.recipe.schedule, self.steps);
-        let loss = self.plan.loss(self.recipe, self.steps / self.recipe.schedule.steps_per_epoch());
+        let (StagePlace { stage: number, step, .. }, stage) = self.stage();
+        let per_epoch = stage.schedule.steps_per_epoch();
+        let rate = schedule::learning_rate(&stage.schedule, step);
+        let loss = self.plan.loss(stage, step / per_epoch);
+        let (is_last, ends) = (number == self.recipe.stages.len(), step + 1 == stage.schedule.steps());
+        if number > 0 && step == 0 {
+            // Losses of another target cannot be compared.
+            self.progress.min_loss = None;
+        }
         let totals = self.backend.step_ahead(batch, next, loss, rate);
         self.steps += 1;
-        let share = self.recipe.average.and_then(|it| it.share(self.steps, self.recipe.schedule.steps_per_epoch()));
+        // The mean is of the last stage.
+        let share = self.recipe.average.filter(|_| is_last).and_then(|it| it.share(step + 1, per_epoch));
         if let Some(share) = share {
             let values = self.backend.values();
             match &mut self.average {
@@ -109,7 +130,7 @@ impl<'a> Training<'a> {
                 average => *average = Some(values),
             }
         }
-        self.place = ready.next;
+        self.place = if ends && !is_last { ReaderPosition::default() } else { ready.next };
         self.progress.loss_sum.loss += totals.loss;
         self.progress.loss_sum.positions += batch.len() as u64;
         self.check_finite("the loss is", totals.loss).map(drop)
@@ -117,7 +138,7 @@ impl<'a> Training<'a> {
 
     /// Computes the held-out loss, with one lambda for all epochs, so that epochs can be compared.
     pub(super) fn validate(&mut self, held_out: &[Batch]) -> Result<f64, RunError> {
-        let loss = self.plan.validation_loss(self.recipe);
+        let loss = self.plan.validation_loss(&self.stages[self.recipe.stages.len()]);
         let loss = match &self.average {
             Some(average) => {
                 let state = State::new(&self.plan.shape, average.clone(), &self.plan.optimizer);
@@ -149,17 +170,17 @@ impl<'a> Training<'a> {
     ) -> Result<(), RunError> {
         let loss_sum = mem::take(&mut self.progress.loss_sum);
         let loss = loss_sum.mean().unwrap_or_default();
-        let last = self.steps - 1;
-        let epoch = last / self.recipe.schedule.steps_per_epoch();
+        let (StagePlace { step, epochs_before, .. }, stage) = self.stage_of(self.steps - 1);
+        let epoch = step / stage.schedule.steps_per_epoch();
         let line = Line {
             step: self.steps,
-            epoch: epoch + 1,
-            positions: self.steps * u64::from(self.recipe.schedule.batch),
+            epoch: epochs_before + epoch + 1,
+            positions: self.recipe.positions(self.steps),
             loss,
             validation_loss,
             best_validation_loss: validation_loss.and(self.progress.best).map(|best| best.loss),
-            learning_rate: schedule::learning_rate(&self.recipe.schedule, last),
-            lambda: self.plan.loss(self.recipe, epoch).lambda,
+            learning_rate: schedule::learning_rate(&stage.schedule, step),
+            lambda: self.plan.loss(stage, epoch).lambda,
         };
         self.metrics.add(&line)?;
         observer.reports(&line);

@@ -39,36 +39,51 @@ impl Manifest {
         Ok(entries.iter().filter(|entry| !present.contains(&entry.sha256)).collect())
     }
 
-    /// Opens shards in a folder, in this order. An altered file is not found: every file is hashed
-    /// that is not known ([`KNOWN_DIGESTS`](super::KNOWN_DIGESTS)).
+    /// The hashes of shards.
     ///
     /// # Errors
     ///
-    /// If one is missing, altered, listed in `quarantined`, not a shard, or one of games under a
-    /// clock.
+    /// If one is listed in `quarantined`.
+    pub fn digests(entries: &[Entry], quarantined: &BTreeSet<Digest>) -> Result<Vec<Digest>, ManifestError> {
+        let digests = entries.iter().map(|entry| {
+            let digest = entry.sha256.parse().map_err(|_| ManifestError::NotADigest(entry.sha256.clone()))?;
+            if quarantined.contains(&digest) { Err(ManifestError::Quarantined(digest)) } else { Ok(digest) }
+        });
+        digests.collect()
+    }
+
+    /// The files of shards in a folder, in this order. An altered file is not found: every file is
+    /// hashed that is not known ([`KNOWN_DIGESTS`](super::KNOWN_DIGESTS)).
+    ///
+    /// # Errors
+    ///
+    /// If one is missing, altered, or listed in `quarantined`.
+    pub fn locate(
+        entries: &[Entry],
+        folder: &Path,
+        quarantined: &BTreeSet<Digest>,
+    ) -> Result<Vec<PathBuf>, ManifestError> {
+        let (digests, files) = (Self::digests(entries, quarantined)?, files(folder, entries)?);
+        let path = |digest| files.get(&digest).cloned().ok_or_else(|| missing(digest, entries, folder, &files));
+        digests.into_iter().map(path).collect()
+    }
+
+    /// Opens shards in a folder, in this order.
+    ///
+    /// # Errors
+    ///
+    /// As [`locate`](Self::locate), or if one is not a shard, or one of games under a clock.
     pub fn open(
         entries: &[Entry],
         folder: &Path,
         quarantined: &BTreeSet<Digest>,
     ) -> Result<Vec<Shard<FileSource>>, ManifestError> {
-        let files = files(folder, entries)?;
-        entries
-            .iter()
-            .map(|entry| {
-                let digest: Digest =
-                    entry.sha256.parse().map_err(|_| ManifestError::NotADigest(entry.sha256.clone()))?;
-                if quarantined.contains(&digest) {
-                    return Err(ManifestError::Quarantined(digest));
-                }
-                let path = files.get(&digest).ok_or_else(|| missing(digest, entries, folder, &files))?;
-                let failed = |path, source| ManifestError::Shard { path, source };
-                let shard = shard::open(path).map_err(|error| failed(error.path, error.source))?;
-                if shard.header().clock.is_some() {
-                    return Err(failed(path.clone(), ShardError::Timed));
-                }
-                Ok(shard)
-            })
-            .collect()
+        let failed = |path, source| ManifestError::Shard { path, source };
+        let open = |path: PathBuf| {
+            let shard = shard::open(&path).map_err(|error| failed(error.path, error.source))?;
+            if shard.header().clock.is_some() { Err(failed(path, ShardError::Timed)) } else { Ok(shard) }
+        };
+        Self::locate(entries, folder, quarantined)?.into_iter().map(open).collect()
     }
 }
 

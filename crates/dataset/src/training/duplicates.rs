@@ -95,7 +95,8 @@ fn keys<S: Source + Sync>(
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             let Some(place) = blocks.get(block) else { return Ok(keys) };
-            each_sample(sets, filter, Games::All, *place, |_, number, key| {
+            let shard = &sets[place.set as usize].shards[place.shard as usize];
+            each_sample(shard, filter, Games::All, *place, |_, number, key| {
                 if is_selected(key) {
                     keys.push(Keyed { key, block: block as u32, number });
                 }

@@ -9,13 +9,13 @@ use std::{
 use xiangqi::Move;
 
 use super::{
-    Duplicates, Games, PackedPosition, Plan, TrainingError, WeightedSet,
+    Duplicates, Games, PackedPosition, Plan, ShardStore, TrainingError, WeightedSet,
     filter::{Filter, Rejected, result_for},
-    order::BlockId,
+    order::{BlockId, ShardId},
 };
 use crate::{
     random::{Stream, Use},
-    shard::Source,
+    shard::{Shard, ShardError, Source},
 };
 
 /// A position and its labels.
@@ -53,8 +53,8 @@ pub(super) struct BlockSamples {
     rejected: Rejected,
 }
 
-/// Reads a pool. The result depends on the arguments alone; the cache only saves time.
-pub(super) fn read<S: Source>(
+/// Reads a pool of blocks. The result depends on the arguments alone; the cache only saves time.
+pub(super) fn read_blocks<S: Source>(
     sets: &[WeightedSet<S>],
     plan: &Plan,
     duplicates: &Duplicates,
@@ -64,26 +64,58 @@ pub(super) fn read<S: Source>(
 ) -> Result<Pool, TrainingError> {
     let mut pool = Pool::default();
     for place in blocks {
-        let block = match cache.get(*place) {
-            Some(block) => block,
-            None => cache.keep(*place, read_block(sets, plan, duplicates, *place)?),
-        };
-        pool.samples.extend_from_slice(&block.samples);
-        pool.rejected.add(&block.rejected);
+        let shard = &sets[place.set as usize].shards[place.shard as usize];
+        pool.add(&*cache.get_or_read(*place, || read_block(shard, plan, duplicates, *place))?);
     }
-    Stream::new(Use::TrainingPool, plan.seed, number).shuffle(&mut pool.samples);
+    pool.shuffle(plan.seed, number);
     Ok(pool)
 }
 
+/// Reads a pool of whole shards.
+pub(super) fn read_shards(
+    shards: &impl ShardStore,
+    plan: &Plan,
+    cache: &Cache,
+    drawn: &[ShardId],
+    number: u64,
+) -> Result<Pool, TrainingError> {
+    let mut pool = Pool::default();
+    let none = Duplicates::default();
+    for ShardId { set, shard } in drawn.iter().copied() {
+        let at = |cause| TrainingError::Shard { set, shard, cause };
+        let opened = shards.open(set, shard).map_err(at)?;
+        if opened.header().clock.is_some() {
+            return Err(at(ShardError::Timed));
+        }
+        for block in 0..opened.index().len() as u32 {
+            let place = BlockId { set, shard, block };
+            pool.add(&*cache.get_or_read(place, || read_block(&opened, plan, &none, place))?);
+        }
+    }
+    pool.shuffle(plan.seed, number);
+    Ok(pool)
+}
+
+impl Pool {
+    fn add(&mut self, block: &BlockSamples) {
+        self.samples.extend_from_slice(&block.samples);
+        self.rejected.add(&block.rejected);
+    }
+
+    fn shuffle(&mut self, seed: u64, number: u64) {
+        Stream::new(Use::TrainingPool, seed, number).shuffle(&mut self.samples);
+    }
+}
+
 fn read_block<S: Source>(
-    sets: &[WeightedSet<S>],
+    shard: &Shard<S>,
     plan: &Plan,
     duplicates: &Duplicates,
     place: BlockId,
 ) -> Result<BlockSamples, TrainingError> {
     let mut samples = Vec::new();
     let mut repeated = 0;
-    let mut rejected = each_sample(sets, &plan.filter, plan.games, place, |sample, number, _| {
+    let mut rejected = each_sample(shard, &plan.filter, plan.games, place, |sample, number, _| {
         if duplicates.contains(place, number) {
             repeated += 1;
         } else {
@@ -98,7 +130,7 @@ fn read_block<S: Source>(
 /// Reads the samples of a block that the filter keeps, each with its position's number among all of
 /// the block, and its key.
 pub(super) fn each_sample<S: Source>(
-    sets: &[WeightedSet<S>],
+    shard: &Shard<S>,
     filter: &Filter,
     games: Games,
     place: BlockId,
@@ -107,7 +139,6 @@ pub(super) fn each_sample<S: Source>(
     let mut rejected = Rejected::default();
     let mut game = Vec::new();
     let mut keys = Vec::new();
-    let shard = &sets[place.set as usize].shards[place.shard as usize];
     let at = |cause| TrainingError::Shard { set: place.set, shard: place.shard, cause };
     let block = shard.block(place.block as usize).map_err(at)?;
     // One closure fills it and the other drains it, never at the same time.
@@ -176,19 +207,24 @@ impl Cache {
         Self { max: bytes, kept: Mutex::default() }
     }
 
-    fn get(&self, place: BlockId) -> Option<Arc<BlockSamples>> {
-        self.lock().blocks.get(&place).map(Arc::clone)
-    }
-
-    fn keep(&self, place: BlockId, block: BlockSamples) -> Arc<BlockSamples> {
-        let block = Arc::new(block);
+    fn get_or_read(
+        &self,
+        place: BlockId,
+        read: impl FnOnce() -> Result<BlockSamples, TrainingError>,
+    ) -> Result<Arc<BlockSamples>, TrainingError> {
+        let known = self.lock().blocks.get(&place).map(Arc::clone);
+        if let Some(block) = known {
+            return Ok(block);
+        }
+        let block = Arc::new(read()?);
         let bytes = size_of_val(&*block.samples) + size_of::<BlockSamples>();
         let mut kept = self.lock();
         if kept.bytes + bytes <= self.max && !kept.blocks.contains_key(&place) {
             kept.bytes += bytes;
             kept.blocks.insert(place, Arc::clone(&block));
         }
-        block
+        drop(kept);
+        Ok(block)
     }
 
     /// Ignores poisoning: no update panics halfway.

@@ -10,11 +10,27 @@ use std::{
 };
 
 use super::{
-    Duplicates, Filter, Games, Rejected, Sample, WeightedSet,
-    order::{BlockId, Order},
+    Duplicates, Filter, Games, Rejected, Sample, StreamedSet, WeightedSet,
+    order::{BlockOrder, ShardOrder},
     pool::{self, Cache, Pool},
 };
-use crate::shard::{ShardError, Source};
+use crate::shard::{Shard, ShardError, Source};
+
+/// The mean number of positions in a block, by which a pool of whole shards is measured.
+const POSITIONS_OF_BLOCK: u64 = 9_000;
+
+/// Shards that are opened when they are drawn: of a set that is larger than memory or disk.
+pub trait ShardStore: Send + Sync + 'static {
+    /// The bytes of a shard.
+    type Source: Source;
+
+    /// Opens a shard.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read or fetched.
+    fn open(&self, set: u32, shard: u32) -> Result<Shard<Self::Source>, ShardError>;
+}
 
 /// The plan of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +38,7 @@ pub struct Plan {
     /// The seed of the order.
     pub seed: u64,
     /// The number of blocks in a pool, bounded by memory: a block has some 9,000 positions of 56
-    /// bytes.
+    /// bytes. A pool of whole shards has about as many positions.
     pub blocks_in_pool: usize,
     /// The games to read.
     pub games: Games,
@@ -65,17 +81,20 @@ impl TrainingError {
     }
 }
 
+/// Reads a pool.
+type Read = Box<dyn FnOnce() -> Result<Pool, TrainingError> + Send>;
+
 struct Task {
     number: u64,
-    blocks: Vec<BlockId>,
+    read: Read,
 }
 
 type ReadPool = (u64, Result<Pool, TrainingError>);
 
 /// An endless stream of samples.
 pub struct Reader {
-    order: Order,
-    blocks_in_pool: usize,
+    /// Draws the next pool, by its number.
+    draw: Box<dyn FnMut(u64) -> Read + Send>,
     tasks: Option<Sender<Task>>,
     pools: Receiver<ReadPool>,
     /// Pools that were read before their turn.
@@ -129,26 +148,63 @@ impl Reader {
                 return Err(TrainingError::Shard { set, shard: shard as u32, cause: ShardError::Timed });
             }
         }
-        let mut order = Order::new(&sets, plan.seed).ok_or(TrainingError::Empty)?;
-        let blocks_in_pool = plan.blocks_in_pool.max(1);
-        for _ in 0..place.pool.saturating_mul(blocks_in_pool as u64) {
-            order.draw();
+        let mut order = BlockOrder::new(&sets, plan.seed).ok_or(TrainingError::Empty)?;
+        let context = Arc::new((sets, *plan, Arc::clone(duplicates), Cache::new(plan.cache_bytes)));
+        let count = plan.blocks_in_pool.max(1);
+        Self::start(plan.threads, place, move |number| {
+            let blocks: Vec<_> = (0..count).map(|_| order.draw()).collect();
+            let context = Arc::clone(&context);
+            Box::new(move || {
+                let (sets, plan, duplicates, cache) = &*context;
+                pool::read_blocks(sets, plan, duplicates, cache, &blocks, number)
+            })
+        })
+    }
+
+    /// Creates a reader of whole shards, which are opened when they are drawn. Each set is drawn by
+    /// its weight in positions; duplicates are not left out.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to read.
+    pub fn streamed(
+        shards: &Arc<impl ShardStore>,
+        sets: Vec<StreamedSet>,
+        plan: &Plan,
+        place: ReaderPosition,
+    ) -> Result<Self, TrainingError> {
+        let mut order = ShardOrder::new(sets, plan.seed).ok_or(TrainingError::Empty)?;
+        let context = Arc::new((Arc::clone(shards), *plan, Cache::new(plan.cache_bytes)));
+        let positions = plan.blocks_in_pool.max(1) as u64 * POSITIONS_OF_BLOCK;
+        Self::start(plan.threads, place, move |number| {
+            let (drawn, context) = (order.draw(positions), Arc::clone(&context));
+            Box::new(move || {
+                let (shards, plan, cache) = &*context;
+                pool::read_shards(&**shards, plan, cache, &drawn, number)
+            })
+        })
+    }
+
+    /// Starts the threads that read pools, and resumes at a place.
+    fn start(
+        threads: usize,
+        place: ReaderPosition,
+        mut draw: impl FnMut(u64) -> Read + Send + 'static,
+    ) -> Result<Self, TrainingError> {
+        for number in 0..place.pool {
+            drop(draw(number));
         }
-        let sets = Arc::new(sets);
-        let cache = Arc::new(Cache::new(plan.cache_bytes));
         let (tasks, receiver) = mpsc::channel::<Task>();
         let receiver = Arc::new(Mutex::new(receiver));
         let (sender, pools) = mpsc::channel();
-        let threads = (0..plan.threads.max(1)).map(|_| {
-            let (sets, cache, duplicates) = (Arc::clone(&sets), Arc::clone(&cache), Arc::clone(duplicates));
+        let threads = (0..threads.max(1)).map(|_| {
             let (receiver, sender) = (Arc::clone(&receiver), sender.clone());
-            let plan = *plan;
-            thread::spawn(move || work(&sets, &plan, &duplicates, &cache, &receiver, &sender))
+            thread::spawn(move || work(&receiver, &sender))
         });
-        let threads = threads.collect();
+        let threads: Vec<_> = threads.collect();
+        let ahead = threads.len();
         let mut reader = Self {
-            order,
-            blocks_in_pool,
+            draw: Box::new(draw),
             tasks: Some(tasks),
             pools,
             early: BTreeMap::new(),
@@ -158,7 +214,7 @@ impl Reader {
             current: None,
             rejected: Rejected::default(),
         };
-        for _ in 0..=plan.threads.max(1) {
+        for _ in 0..=ahead {
             reader.order_pool();
         }
         if place.sample > 0 {
@@ -172,10 +228,10 @@ impl Reader {
     }
 
     fn order_pool(&mut self) {
-        let blocks = (0..self.blocks_in_pool).map(|_| self.order.draw()).collect();
+        let read = (self.draw)(self.next_task);
         if let Some(tasks) = &self.tasks {
             // If the threads are gone, `receive` reports it.
-            let _ = tasks.send(Task { number: self.next_task, blocks });
+            let _ = tasks.send(Task { number: self.next_task, read });
         }
         self.next_task += 1;
     }
@@ -268,22 +324,14 @@ impl Drop for Reader {
     }
 }
 
-fn work<S: Source>(
-    sets: &[WeightedSet<S>],
-    plan: &Plan,
-    duplicates: &Duplicates,
-    cache: &Cache,
-    tasks: &Mutex<Receiver<Task>>,
-    pools: &Sender<ReadPool>,
-) {
+fn work(tasks: &Mutex<Receiver<Task>>, pools: &Sender<ReadPool>) {
     loop {
         let task = match tasks.lock() {
             Ok(tasks) => tasks.recv(),
             Err(_) => return,
         };
-        let Ok(Task { number, blocks }) = task else { return };
-        let pool = pool::read(sets, plan, duplicates, cache, &blocks, number);
-        if pools.send((number, pool)).is_err() {
+        let Ok(Task { number, read }) = task else { return };
+        if pools.send((number, read())).is_err() {
             return;
         }
     }

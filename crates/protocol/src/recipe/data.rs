@@ -19,6 +19,10 @@ pub struct Data {
     /// on the e file do the inputs of the two differ.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mirrored: bool,
+    /// Whether whole shards are drawn, each opened or fetched when its turn comes, and not blocks of
+    /// a set that is opened at the start. For sets that are larger than memory or disk.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub streamed: bool,
     /// The positions to leave out.
     pub filter: Filter,
     /// The training sets; at least one source, and no two with the same manifest.
@@ -86,13 +90,30 @@ impl Default for Filter {
 
 impl Data {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, RecipeError> {
-        table.only(&["least_positions", "validation_one_in", "pool_blocks", "mirrored", "filter", "sources"])?;
+        table.only(&[
+            "least_positions",
+            "validation_one_in",
+            "pool_blocks",
+            "mirrored",
+            "streamed",
+            "filter",
+            "sources",
+        ])?;
+        let streamed = table.flag("streamed")?.unwrap_or(false);
+        let of_filter = table.section("filter")?;
+        let filter = Filter::read(&of_filter)?;
+        if streamed && filter.duplicates {
+            let (key, other) = (of_filter.path_of(&"duplicates"), table.path_of(&"streamed"));
+            let fault = RecipeFault::OnlyWith { key, other, allowed: &["false"], found: "true" };
+            return Err(of_filter.error("duplicates", fault));
+        }
         Ok(Self {
             least_positions: table.whole("least_positions", 0..=MAX_POSITIONS)?.unwrap_or(0),
             validation_one_in: table.whole("validation_one_in", 2..=1_000_000)?.unwrap_or(64),
             pool_blocks: table.whole("pool_blocks", 1..=65_536)?.unwrap_or(64),
             mirrored: table.flag("mirrored")?.unwrap_or(false),
-            filter: Filter::read(&table.section("filter")?)?,
+            streamed,
+            filter,
             sources: Source::read_all(table)?,
         })
     }

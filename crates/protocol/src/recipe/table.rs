@@ -25,11 +25,24 @@ pub(super) struct Table<'t> {
     /// The place reported for missing keys.
     offset: usize,
     entries: Option<&'t DeTable<'t>>,
+    /// The table that has the values of keys that this one lacks.
+    base: Option<&'t DeTable<'t>>,
 }
 
 impl<'t> Table<'t> {
     pub(super) fn root(text: &'t str, entries: &'t DeTable<'t>) -> Self {
-        Self { text, path: String::new(), offset: 0, entries: Some(entries) }
+        Self { text, path: String::new(), offset: 0, entries: Some(entries), base: None }
+    }
+
+    /// This table, with the values of another for keys that it lacks.
+    pub(super) fn over(&self, base: &Self) -> Self {
+        Self {
+            text: self.text,
+            path: self.path.clone(),
+            offset: self.offset,
+            entries: self.entries,
+            base: base.entries,
+        }
     }
 
     /// Rejects every key but these.
@@ -45,8 +58,9 @@ impl<'t> Table<'t> {
         Err(self.error_at(&first.span(), RecipeFault::Unknown { key, section, known }))
     }
 
+    /// Whether the table itself has the key.
     pub(super) fn has(&self, key: &str) -> bool {
-        self.get(key).is_some()
+        self.entries.is_some_and(|entries| entries.contains_key(key))
     }
 
     /// The whole path of a key of this table.
@@ -82,13 +96,14 @@ impl<'t> Table<'t> {
     /// A nested table.
     pub(super) fn section(&self, key: &str) -> Read<Self> {
         let path = format!("{}{key}.", self.path);
-        let Some(value) = self.get(key) else {
-            return Ok(Self { text: self.text, path, offset: self.offset, entries: None });
+        let base = self.base.and_then(|base| base.get(key)?.get_ref().as_table());
+        let Some(value) = self.entries.and_then(|entries| entries.get(key)) else {
+            return Ok(Self { text: self.text, path, offset: self.offset, entries: None, base });
         };
         let DeValue::Table(entries) = value.get_ref() else {
             return Err(self.refused(key, value, "a table".to_owned()));
         };
-        Ok(Self { text: self.text, path, offset: value.span().start, entries: Some(entries) })
+        Ok(Self { text: self.text, path, offset: value.span().start, entries: Some(entries), base })
     }
 
     /// A non-empty list of nested tables.
@@ -105,7 +120,7 @@ impl<'t> Table<'t> {
                 return Err(self.refused(&name, value, "a table".to_owned()));
             };
             let path = format!("{}{name}.", self.path);
-            Ok(Self { text: self.text, path, offset: value.span().start, entries: Some(entries) })
+            Ok(Self { text: self.text, path, offset: value.span().start, entries: Some(entries), base: None })
         });
         tables.collect()
     }
@@ -178,7 +193,7 @@ impl<'t> Table<'t> {
     }
 
     fn get(&self, key: &str) -> Option<&'t Spanned<DeValue<'t>>> {
-        self.entries?.get(key)
+        self.entries.and_then(|entries| entries.get(key)).or_else(|| self.base?.get(key))
     }
 
     fn refused(&self, key: &str, value: &Spanned<DeValue<'_>>, allowed: String) -> RecipeError {
