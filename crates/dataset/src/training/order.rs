@@ -38,8 +38,8 @@ pub(super) struct ShardId {
     pub(super) shard: u32,
 }
 
-/// The endless order of all blocks: sets are drawn by their weights, and each set is reshuffled after
-/// every round.
+/// The endless order of all blocks: sets are drawn by their weights, and each set is reshuffled
+/// after every round.
 #[derive(Debug)]
 pub(super) struct BlockOrder {
     seed: u64,

@@ -19,8 +19,8 @@ pub struct Data {
     /// on the e file do the inputs of the two differ.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mirrored: bool,
-    /// Whether whole shards are drawn, each opened or fetched when its turn comes, and not blocks of
-    /// a set that is opened at the start. For sets that are larger than memory or disk.
+    /// Whether whole shards are drawn, each opened or fetched when its turn comes. Else blocks are
+    /// drawn from a set that is opened at the start. For sets that are larger than memory or disk.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub streamed: bool,
     /// The positions to leave out.
