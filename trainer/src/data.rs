@@ -113,8 +113,8 @@ impl TrainingData {
         Self::open_or_fetch(recipe, folder, shards, quarantined, None)
     }
 
-    /// As [`open`](Self::open). Shards of a streamed recipe that are not there are fetched when they
-    /// are drawn, if `fetch` says from where.
+    /// As [`open`](Self::open). If `fetch` says from where, shards of a streamed recipe that are
+    /// missing are fetched when they are drawn.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The shards of streamed training sets: read when they are drawn, and fetched if they are not there.
+//! The shards of streamed training sets: read when they are drawn, and fetched if missing.
 
 use std::{
     collections::{BTreeSet, VecDeque},

@@ -6,7 +6,7 @@ use super::{Data, Loss, Recipe, RecipeError, RecipeFault, Schedule, table::Table
 
 /// A stage after the first one, which the rest of the recipe describes.
 ///
-/// It goes on with the weights and the optimizer's state of the stage before. What it does not name
+/// It begins with the weights and the optimizer's state of the stage before. What it does not name
 /// is as in the first stage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stage {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_are_held_to_what_they_share() {
+    fn a_stage_changes_nothing_that_all_share() {
         let refused = |from: &str, to: &str| {
             assert!(TEXT.contains(from));
             Recipe::from_text(&TEXT.replacen(from, to, 1)).unwrap_err().to_string()
