@@ -230,6 +230,7 @@ async fn a_missing_bucket_is_reported() {
         environment: s3::environment(s3, "secret"),
         ..Place::folder(folder.path())
     };
+    place.objects().probe().await.unwrap();
     program::migrate(&place);
     let (mut process, port) = program::start(&[], &place);
     let until_readiness_is = async |wanted: u16| {
