@@ -142,13 +142,13 @@ impl ShardOrder {
 struct Rounds<T> {
     set: u64,
     items: Vec<T>,
-    rounds: u64,
+    begun: u64,
     next: usize,
 }
 
 impl<T: Copy + Ord> Rounds<T> {
     fn new(set: usize, items: Vec<T>) -> Self {
-        Self { set: set as u64, next: items.len(), items, rounds: 0 }
+        Self { set: set as u64, next: items.len(), items, begun: 0 }
     }
 
     const fn has_ended(&self) -> bool {
@@ -159,8 +159,8 @@ impl<T: Copy + Ord> Rounds<T> {
         if self.has_ended() {
             // Sorted first, so that a round does not depend on those before.
             self.items.sort_unstable();
-            Stream::new(Use::TrainingBlocks, seed, self.set << 40 | self.rounds).shuffle(&mut self.items);
-            self.rounds += 1;
+            Stream::new(Use::TrainingBlocks, seed, self.set << 40 | self.begun).shuffle(&mut self.items);
+            self.begun += 1;
             self.next = 0;
         }
         self.next += 1;
