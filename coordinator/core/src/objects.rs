@@ -195,7 +195,8 @@ impl Objects {
             return Ok(());
         }
         match self.store.list(None).next().await.transpose() {
-            Err(object_store::Error::NotFound { .. }) => Err(ObjectError::NoBucket),
+            // The library has no kind of error for it, but quotes the service's response.
+            Err(error) if error.to_string().contains("NoSuchBucket") => Err(ObjectError::NoBucket),
             answered => answered.map(drop).map_err(ObjectError::from),
         }
     }
