@@ -124,9 +124,9 @@ impl TrainingData {
         folder: &Path,
         shards: Option<&Path>,
         quarantined: &BTreeSet<Digest>,
-        fetch: Option<Fetch>,
+        fetch: Option<&Fetch>,
     ) -> Result<Self, DataError> {
-        let open = |stage| Self::open_stage(&recipe.stage(stage), folder, shards, quarantined, fetch.clone());
+        let open = |stage| Self::open_stage(&recipe.stage(stage), folder, shards, quarantined, fetch);
         let mut first = open(0)?;
         first.later = (1..=recipe.stages.len()).map(open).collect::<Result<_, _>>()?;
         Ok(first)
@@ -137,7 +137,7 @@ impl TrainingData {
         folder: &Path,
         shards: Option<&Path>,
         quarantined: &BTreeSet<Digest>,
-        fetch: Option<Fetch>,
+        fetch: Option<&Fetch>,
     ) -> Result<Self, DataError> {
         let mut sources: Vec<Source> = Vec::new();
         let (mut opened, mut streamed, mut stored) = (Vec::new(), Vec::new(), Vec::new());
@@ -186,7 +186,7 @@ impl TrainingData {
             return Err(DataError::TooSmall { found, least });
         }
         let sets = if recipe.data.streamed {
-            Sets::Streamed(streamed, Arc::new(Store::new(stored, fetch)))
+            Sets::Streamed(streamed, Arc::new(Store::new(stored, fetch.cloned())))
         } else {
             Sets::Opened(opened)
         };

@@ -55,7 +55,7 @@ impl TrainingRun<'_> {
             &self.folder.file(""),
             Some(self.shards),
             &BTreeSet::new(),
-            self.fetch.clone(),
+            self.fetch.as_ref(),
         );
         let data = data.map_err(classify_data_error)?;
         let mut observer = ProgressObserver { lease, stop, clock, log, steps: 0, started: None };

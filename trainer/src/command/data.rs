@@ -43,7 +43,7 @@ impl Arguments {
         let beside = path.parent().unwrap_or(Path::new("."));
         let manifests = self.manifests.as_deref().unwrap_or(beside);
         let fetch = self.server.clone().map(|server| self.fetch_from(server)).transpose()?;
-        Ok(TrainingData::open_or_fetch(recipe, manifests, self.shards.as_deref(), quarantined, fetch)?)
+        Ok(TrainingData::open_or_fetch(recipe, manifests, self.shards.as_deref(), quarantined, fetch.as_ref())?)
     }
 
     fn fetch_from(&self, server: ServerAddress) -> Result<Fetch> {
