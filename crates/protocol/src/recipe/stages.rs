@@ -160,7 +160,7 @@ mod tests {
         let sentence = refused("pool_blocks = 3", "validation_one_in = 9");
         assert_eq!(
             sentence,
-            "line 21, column 21: `stages[1].data.validation_one_in` is 9; it must be as in the first stage"
+            "line 22, column 21: `stages[1].data.validation_one_in` is 9; it must be as in the first stage"
         );
         let sentence = refused("schedule.epochs = 1", "loss.output_scale = 300");
         assert_eq!(
