@@ -270,6 +270,14 @@ fn a_shard_found_wrong_by_a_check_goes_despite_a_clean_audit() {
 }
 
 #[test]
+fn a_shard_found_wrong_goes_though_all_its_games_were_verified() {
+    let mut case = case(&[ShardEvidence { audit: AuditState::Clean, audited_games: 10, ..shard(1, 1) }]);
+    assert!(case.found_wrong(ShardId(1), 4));
+    run(&mut case);
+    assert_eq!(states(&case), [Quarantined]);
+}
+
+#[test]
 fn an_account_that_confirmed_a_wrong_game_is_wrong_too() {
     let half = |id, account| ShardEvidence { numbers: 5..10, ..audit_of(1, id, account) };
     let mut case = case(&[audited(1, 1), audit_of(1, 2, 2), half(3, 3), audit_of(2, 4, 4), half(5, 5)]);
