@@ -10,7 +10,7 @@ def found_by(output):
     return names[0].rsplit("::", 1)[-1] if names else None
 
 
-def tried(folder, command, mistake):
+def tried(folder, command, mistake, **where):
     """The test that finds a mistake; None if there is none."""
     description, name, text, replacement = mistake
     path = folder / name
@@ -19,7 +19,7 @@ def tried(folder, command, mistake):
         sys.exit(f"{path} has no {text!r}")
     path.write_text(original.replace(text, replacement, 1), encoding="utf-8")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **where)
     finally:
         path.write_text(original, encoding="utf-8")
     if done.returncode == 0:
@@ -30,13 +30,13 @@ def tried(folder, command, mistake):
     return found
 
 
-def main(folder, command, mistakes):
-    """Makes those whose description has all words of the command line."""
+def main(folder, command, mistakes, **where):
+    """Makes those whose description has all words of the command line. `where` is of the process."""
     chosen = [mistake for mistake in mistakes if all(word in mistake[0] for word in sys.argv[1:])]
     survivors = 0
     for mistake in chosen:
         description, name, *_ = mistake
-        found = tried(folder, command, mistake)
+        found = tried(folder, command, mistake, **where)
         survivors += found is None
         by = f"`{found}`" if found else "no test"
         print(f"| {description} | `{name.removesuffix('.rs')}` | {by} |", flush=True)

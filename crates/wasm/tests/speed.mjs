@@ -14,7 +14,6 @@ const [depth = 9, rounds = 3] = process.argv.slice(2).map(Number);
 const { Chuhe } = await import(pathToFileURL(join(resolve(process.env.PACKAGE), "chuhe.js")));
 const chuhe = await Chuhe.load();
 
-
 function wasm(plain) {
   const before = process.cpuUsage();
   const nodes = chuhe.bench(depth, { plain });
