@@ -33,6 +33,9 @@ def tried(folder, command, mistake, **where):
 def main(folder, command, mistakes, **where):
     """Makes those whose description has all words of the command line. `where` is of the process."""
     chosen = [mistake for mistake in mistakes if all(word in mistake[0] for word in sys.argv[1:])]
+    if not chosen:
+        print(f"no mistake has the words {' '.join(sys.argv[1:])!r}", file=sys.stderr)
+        sys.exit(2)
     survivors = 0
     for mistake in chosen:
         description, name, *_ = mistake

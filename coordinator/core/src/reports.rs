@@ -7,7 +7,7 @@ pub mod standing;
 
 use serde_json::{Value, json};
 
-pub use crate::store::reports::{data, health, log, marks, net, overview, people};
+pub use crate::store::reports::{data, health, log, marks, net, overview, people, trust};
 use crate::{
     matches as standings,
     model::CampaignKey,

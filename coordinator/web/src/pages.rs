@@ -46,6 +46,7 @@ mod person;
 mod signing;
 mod sprt;
 mod tour;
+mod trust;
 mod viewer;
 mod workers;
 
@@ -94,6 +95,7 @@ pub(crate) fn routes(app: &App) -> Router<App> {
             .merge(person::routes())
             .merge(me::routes())
             .merge(admin::routes())
+            .merge(trust::routes())
             .fallback(no_page)
             .method_not_allowed_fallback(answer::method_not_allowed)
             .layer(middleware::from_fn_with_state(app.clone(), guard::identify))

@@ -119,10 +119,13 @@ pub fn choose_auditor(
 /// waits, and a slow one holds up no upload for more than an hour.
 #[must_use]
 pub fn checks_since(now: Time, claimed: Option<Time>) -> Time {
-    match claimed {
-        Some(claimed) if now.0 - claimed.0 <= REFEREE_MS => now.after(-CHECK_MS),
-        _ => Time(i64::MAX),
-    }
+    if is_at_work(now, claimed) { now.after(-CHECK_MS) } else { Time(i64::MAX) }
+}
+
+/// Whether a referee is at work, by the time of the last claim.
+#[must_use]
+pub fn is_at_work(now: Time, claimed: Option<Time>) -> bool {
+    claimed.is_some_and(|claimed| now.0 - claimed.0 <= REFEREE_MS)
 }
 
 /// The random number of a shard among those of one draw.

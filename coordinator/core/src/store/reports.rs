@@ -12,6 +12,7 @@ pub mod net;
 pub mod overview;
 pub mod people;
 pub mod standing;
+pub mod trust;
 pub mod workers;
 
 /// Rows per page.

@@ -10,7 +10,7 @@ use axum::{
 use coordinator_core::{
     model::{AccountId, CampaignKey, JobId, RulingId, Setting},
     query,
-    reports::{campaign, data, matches, net, overview, people, sprt},
+    reports::{campaign, data, matches, net, overview, people, sprt, trust},
     store::{Rulings, StoreError},
 };
 use protocol::api::{problem::Code, work::Role};
@@ -41,6 +41,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/settings", get(settings))
         .route("/failures", get(failures))
         .route("/audits", get(audits))
+        .route("/trust", get(trust_report))
         .route("/deliveries", get(deliveries))
         .route("/rulings/{ruling}", get(ruling))
 }
@@ -184,6 +185,12 @@ async fn failures(State(app): State<App>, caller: Authenticated, Query(page): Qu
 async fn audits(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
     caller.must_be(Role::Maintainer)?;
     read!(app, |c| people::audits(c, page.page))
+}
+
+async fn trust_report(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
+    caller.must_be(Role::Maintainer)?;
+    let now = app.clock.now();
+    read!(app, |c| trust::trust(c, now))
 }
 
 async fn deliveries(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {

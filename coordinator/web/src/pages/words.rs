@@ -17,6 +17,7 @@ mod play;
 mod states;
 mod titles;
 mod tour;
+mod trust;
 
 pub use account::Account;
 pub use boards::Boards;
@@ -28,6 +29,7 @@ pub use messages::{event, reason, refusal, rejection};
 pub use play::Play;
 pub use states::state;
 pub use tour::Tour;
+pub use trust::Trust;
 
 /// All texts of a language.
 #[derive(Debug)]
@@ -46,6 +48,8 @@ pub struct Words {
     pub play: Play,
     /// The guided tour.
     pub tour: Tour,
+    /// What trust costs and guarantees.
+    pub trust: Trust,
 }
 
 static ENGLISH: Words = Words {
@@ -56,6 +60,7 @@ static ENGLISH: Words = Words {
     data_and_admin: DataAndAdmin::ENGLISH,
     play: Play::ENGLISH,
     tour: Tour::ENGLISH,
+    trust: Trust::ENGLISH,
 };
 static CHINESE: Words = Words {
     main: Main::CHINESE,
@@ -65,6 +70,7 @@ static CHINESE: Words = Words {
     data_and_admin: DataAndAdmin::CHINESE,
     play: Play::CHINESE,
     tour: Tour::CHINESE,
+    trust: Trust::CHINESE,
 };
 
 impl Language {

@@ -199,6 +199,7 @@ async fn all_pages_work_without_scripts() {
         ("/sprt", "Likelihood"),
         ("/admin", "Invite"),
         ("/admin/audits", "6040"),
+        ("/admin/trust", "Forged games of a million"),
         ("/admin/events", "yangtze-5"),
         ("/admin/settings", "Games played again"),
     ] {

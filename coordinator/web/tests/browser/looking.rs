@@ -46,6 +46,7 @@ fn pages() -> Vec<(&'static str, String)> {
         ("live-game-none", "/live-game"),
         ("admin-users", "/admin"),
         ("admin-audits", "/admin/audits"),
+        ("admin-trust", "/admin/trust"),
         ("admin-events", "/admin/events"),
         ("admin-settings", "/admin/settings"),
         ("error", "/nothing-here"),

@@ -47,6 +47,7 @@ async fn first_byte_of_each_page_with_much_data() {
         "/admin",
         "/admin/events",
         "/admin/audits",
+        "/admin/trust",
         "/admin/settings",
         "/sprt",
         "/matches/5000/openings",

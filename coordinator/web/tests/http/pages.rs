@@ -111,6 +111,7 @@ async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
         "/me",
         "/admin",
         "/admin/audits",
+        "/admin/trust",
         "/admin/events",
         "/admin/settings",
         "/campaigns/quick/edit",

@@ -11,7 +11,10 @@ use selfplay::{
     selfplay::Run,
 };
 
-use crate::bench::{Bench, CAMPAIGN, play, problem, read, shard};
+use crate::{
+    bench::{Bench, CAMPAIGN, play, problem, read, shard},
+    paging::Visitor,
+};
 
 pub(crate) fn referee(bench: &Bench) -> Referee {
     let service = &bench.service;
@@ -31,6 +34,12 @@ async fn certificate(bench: &Bench, ruling: u32) -> Certificate {
     read(bench.request(Method::GET, &format!("/api/v1/rulings/{ruling}"), "").send().await.unwrap()).await
 }
 
+/// What trust costs, as maintainers see it.
+async fn costs(bench: &Bench, boss: &str, name: &str) -> i64 {
+    let report: serde_json::Value = read(bench.request(Method::GET, "/api/v1/trust", boss).send().await.unwrap()).await;
+    report[name].as_i64().unwrap()
+}
+
 #[tokio::test]
 async fn a_dispute_is_settled_without_trusted_workers() {
     let bench = Bench::start().await;
@@ -48,8 +57,15 @@ async fn a_dispute_is_settled_without_trusted_workers() {
     assert_eq!(bench.upload(&ann, &again, truth.clone()).await.status(), StatusCode::CREATED);
     bench.validate().await;
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'disputed'").await, 2);
+    let boss = bench.account("boss", Role::Maintainer).await;
+    assert_eq!(costs(&bench, &boss, "disputed").await, (lease.games + again.games) as i64);
+    assert_eq!((costs(&bench, &boss, "jobs").await, costs(&bench, &boss, "jobs_with_referee").await), (1, 0));
 
     assert!(referee(&bench).step().await.unwrap());
+    assert_eq!(costs(&bench, &boss, "quarantined").await, lease.games as i64);
+    for (name, count) in [("disputed", 0), ("rulings", 1), ("jobs", 1), ("jobs_with_referee", 1)] {
+        assert_eq!(costs(&bench, &boss, name).await, count, "{name}");
+    }
     assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE state = 'quarantined' AND name = 'eve'").await, 1);
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'validated'").await, 1);
     let ruling = certificate(&bench, 1).await;
@@ -90,6 +106,45 @@ async fn an_idle_referee_checks_a_game_of_each_upload() {
     let ruling = certificate(&bench, 1).await;
     let run = Run::from_header(&ruling.header, Evaluation::Plain, None, None).unwrap();
     assert_eq!((ruling.shards.len(), ruling.verify(&run, &mut run.players())), (1, Ok(())));
+}
+
+#[tokio::test]
+async fn maintainers_see_what_trust_costs() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+    let boss = bench.account("boss", Role::Maintainer).await;
+    let (ann, bea) = (bench.account("ann", Role::Volunteer).await, bench.account("bea", Role::Volunteer).await);
+    let mut games = Vec::new();
+    for (token, worker) in [(&ann, bench.worker(&ann, "m").await), (&bea, bench.worker(&bea, "m").await)] {
+        let lease = bench.lease(token, worker, "1").await;
+        let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+        assert_eq!(bench.upload(token, &lease, bytes).await.status(), StatusCode::CREATED);
+        bench.validate().await;
+        games.push(lease.games as i64);
+        bench.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1".to_owned()).await;
+        bench.draw_auditors().await;
+    }
+    assert_eq!(costs(&bench, &boss, "validated").await, games[0] + games[1]);
+    assert_eq!(costs(&bench, &boss, "replayed").await, games[1], "bea played games of ann again");
+    assert_eq!(costs(&bench, &boss, "unchecked").await, 0, "without a referee none waits");
+    let referee = referee(&bench);
+    for waiting in [1, 0] {
+        assert!(referee.step().await.unwrap());
+        assert_eq!(costs(&bench, &boss, "unchecked").await, waiting);
+    }
+    // After ten minutes without a claim, the referee is gone.
+    bench.clock.advance(11 * 60_000);
+    assert_eq!(costs(&bench, &boss, "jobs_with_referee").await, 0);
+    bench.execute("UPDATE accounts SET proven_nodes = 300 WHERE name = 'ann'".to_owned()).await;
+    bench.execute("UPDATE accounts SET proven_nodes = 100 WHERE name = 'bea'".to_owned()).await;
+    for (name, count) in [("accounts", 2), ("proven_nodes", 400), ("largest_nodes", 300)] {
+        assert_eq!(costs(&bench, &boss, name).await, count, "{name}");
+    }
+    for (language, text) in [("en", "75.0\u{202f}%"), ("zh", "没有仲裁程序")] {
+        let mut boss = Visitor::signed_in(&bench, language, Role::Maintainer).await;
+        let page = boss.get(&format!("/{language}/admin/trust")).await.text;
+        assert!(page.contains(text) && page.contains("33.3\u{202f}%"), "{page}");
+    }
 }
 
 /// A game that no referee can play does not keep one from the others.

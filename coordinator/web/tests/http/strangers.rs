@@ -10,8 +10,8 @@ use crate::{
 };
 
 /// Pages for maintainers only.
-const MAINTAINERS: [&str; 6] =
-    ["/admin", "/admin/audits", "/admin/events", "/admin/settings", "/campaigns/new", "/campaigns/quick/edit"];
+const MAINTAINERS: [&str; 7] =
+    ["/admin", "/admin/audits", "/admin/trust", "/admin/events", "/admin/settings", "/campaigns/new", "/campaigns/quick/edit"];
 
 #[tokio::test]
 async fn only_maintainers_see_their_pages() {
@@ -37,7 +37,7 @@ async fn only_maintainers_see_their_pages() {
             }
         }
     }
-    for path in ["/api/v1/accounts", "/api/v1/audits", "/api/v1/events", "/api/v1/settings"] {
+    for path in ["/api/v1/accounts", "/api/v1/audits", "/api/v1/trust", "/api/v1/events", "/api/v1/settings"] {
         assert_eq!(anonymous.get(path).await.status, StatusCode::UNAUTHORIZED, "{path}");
         assert_eq!(ann.get(path).await.status, StatusCode::FORBIDDEN, "{path}");
     }
