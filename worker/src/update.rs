@@ -23,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use client::Client;
 use dataset::{AtomicFile, Digest};
 use minisign_verify::{PublicKey, Signature};
@@ -41,6 +41,8 @@ use crate::{
 const CHECK_INTERVAL: Duration = Duration::from_hours(24);
 /// Delay of the first check.
 const FIRST_CHECK_DELAY: Duration = Duration::from_mins(10);
+/// A self-test takes some seconds; slow and busy machines need more.
+const SELFTEST_TIMEOUT: Duration = Duration::from_mins(5);
 const MAX_RELEASE_BYTES: u64 = 1 << 16;
 const MAX_PROGRAM_BYTES: u64 = 256 << 20;
 /// Maximum number of trial starts that end neither in [`confirm`] nor in order: the machine may
@@ -155,21 +157,28 @@ fn check_and_install(client: &Client, folder: &Folder, program: &Path, source: &
     };
     let new = program.with_file_name(".chuhe-worker.new");
     client.fetch_url(&format!("{name}-{}", release.version), release.sha256, release.bytes, &new)?;
-    install(folder.root(), program, &new, running, &release.version)?;
+    install(folder.root(), program, &new, running, &release.version, SELFTEST_TIMEOUT)?;
     Ok(Some(release.version))
 }
 
 /// Tests a program whose signature was verified and installs it, on trial. A failed version is
-/// never tried again.
+/// never tried again, one whose test does not end in time at the next check.
 ///
 /// # Errors
 ///
-/// If the test fails, or a file cannot be written.
-pub fn install(root: &Path, program: &Path, new: &Path, from: &str, to: &str) -> Result<()> {
-    if let Err(error) = successor::run_selftest(new) {
-        record_failed_version(root, to)?;
+/// If the test fails or does not end in time, or a file cannot be written.
+pub fn install(root: &Path, program: &Path, new: &Path, from: &str, to: &str, timeout: Duration) -> Result<()> {
+    let tested = successor::run_selftest(new, timeout);
+    if !matches!(tested, Ok(true)) {
         let _ = fs::remove_file(new);
-        return Err(error.context(format!("version {to} failed its self-test here and is not taken")));
+    }
+    match tested {
+        Ok(true) => {}
+        Ok(false) => bail!("the self-test of version {to} did not end in time; it is tried again later"),
+        Err(error) => {
+            record_failed_version(root, to)?;
+            return Err(error.context(format!("version {to} failed its self-test here and is not taken")));
+        }
     }
     let trial = Trial { from: from.to_owned(), to: to.to_owned(), starts: 0 };
     let lock = lock_trial();

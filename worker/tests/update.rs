@@ -90,7 +90,7 @@ fn place(new: &str) -> Place {
 #[test]
 fn a_successor_that_fails_its_test_never_gets_the_name() {
     let Place { root, program, new, .. } = &place("broken.program");
-    let error = format!("{:#}", install(root, program, new, "0.1.0", "9.0.1").unwrap_err());
+    let error = format!("{:#}", install(root, program, new, "0.1.0", "9.0.1", Duration::from_mins(5)).unwrap_err());
     assert!(error.starts_with("version 9.0.1 failed its self-test here and is not taken: "), "{error}");
     assert_eq!(fs::read(program).unwrap(), b"the old one");
     assert!(!new.exists() && !is_on_trial(root, "9.0.1"));
@@ -99,10 +99,23 @@ fn a_successor_that_fails_its_test_never_gets_the_name() {
     assert_eq!(verify_release(&text, &sign, KEY, SYSTEM, "0.1.0", &refused).unwrap(), None);
 }
 
+/// The machine may have been busy.
+#[test]
+fn a_successor_whose_test_takes_too_long_is_tried_again() {
+    let Place { root, program, new, .. } = &place("newer.program");
+    let error = install(root, program, new, "0.1.0", "9.0.0", Duration::ZERO).unwrap_err();
+    assert_eq!(error.to_string(), "the self-test of version 9.0.0 did not end in time; it is tried again later");
+    assert_eq!(fs::read(program).unwrap(), b"the old one");
+    assert!(!new.exists() && !is_on_trial(root, "9.0.0") && !root.join("update-refused").exists());
+    fs::write(new, data("newer.program")).unwrap();
+    install(root, program, new, "0.1.0", "9.0.0", Duration::from_mins(5)).unwrap();
+    assert!(is_on_trial(root, "9.0.0"));
+}
+
 #[test]
 fn a_confirmed_successor_stays() {
     let Place { root, program, new, .. } = &place("newer.program");
-    install(root, program, new, "0.1.0", "9.0.0").unwrap();
+    install(root, program, new, "0.1.0", "9.0.0", Duration::from_mins(5)).unwrap();
     assert_eq!(fs::read(program).unwrap(), data("newer.program"));
     assert_eq!(count_start(root, program, "9.0.0").unwrap(), Start::Proceed);
     assert!(is_on_trial(root, "9.0.0") && !is_on_trial(root, "0.1.0"));
@@ -119,7 +132,7 @@ fn a_confirmed_successor_stays() {
 #[test]
 fn a_successor_that_crashes_early_is_rolled_back() {
     let Place { root, program, new, .. } = &place("newer.program");
-    install(root, program, new, "0.1.0", "9.0.0").unwrap();
+    install(root, program, new, "0.1.0", "9.0.0", Duration::from_mins(5)).unwrap();
     // It crashes before it is confirmed.
     for _ in 0..3 {
         assert_eq!(count_start(root, program, "9.0.0").unwrap(), Start::Proceed);
@@ -134,7 +147,7 @@ fn a_successor_that_crashes_early_is_rolled_back() {
 #[test]
 fn a_start_that_ends_in_order_does_not_count_as_failed() {
     let Place { root, program, new, .. } = &place("newer.program");
-    install(root, program, new, "0.1.0", "9.0.0").unwrap();
+    install(root, program, new, "0.1.0", "9.0.0", Duration::from_mins(5)).unwrap();
     for _ in 0..8 {
         assert_eq!(count_start(root, program, "9.0.0").unwrap(), Start::Proceed);
         reset_starts(root, "9.0.0");
