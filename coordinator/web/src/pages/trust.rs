@@ -103,6 +103,8 @@ struct TrustPage {
     referee: String,
     is_referee_missing: bool,
     guarantees: &'static [Guarantee],
+    /// The part of each row that a table shows, and its title.
+    tables: [(usize, &'static str); 2],
     chart: String,
     about: String,
 }
@@ -127,8 +129,18 @@ async fn trust_page(State(app): State<App>, visitor: Visitor) -> ApiResult<Respo
         (_, 0) => fill(words.checked, format::number(trust.unchecked)),
         (jobs, without) => fill(&fill(words.unchecked, without), jobs),
     };
-    let guarantees = &simulation.guarantees;
-    show(&TrustPage { page, tab: "trust", trust, referee, is_referee_missing: without > 0, guarantees, chart, about })
+    let (guarantees, tables) = (&simulation.guarantees, [(1, words.with_checks), (0, words.without_checks)]);
+    show(&TrustPage {
+        page,
+        tab: "trust",
+        trust,
+        referee,
+        is_referee_missing: without > 0,
+        guarantees,
+        tables,
+        chart,
+        about,
+    })
 }
 
 #[cfg(test)]

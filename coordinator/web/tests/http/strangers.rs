@@ -10,8 +10,15 @@ use crate::{
 };
 
 /// Pages for maintainers only.
-const MAINTAINERS: [&str; 7] =
-    ["/admin", "/admin/audits", "/admin/trust", "/admin/events", "/admin/settings", "/campaigns/new", "/campaigns/quick/edit"];
+const MAINTAINERS: [&str; 7] = [
+    "/admin",
+    "/admin/audits",
+    "/admin/trust",
+    "/admin/events",
+    "/admin/settings",
+    "/campaigns/new",
+    "/campaigns/quick/edit",
+];
 
 #[tokio::test]
 async fn only_maintainers_see_their_pages() {

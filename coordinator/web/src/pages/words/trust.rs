@@ -20,9 +20,9 @@ super::list::words! {
             "每个进行中的作业都有仲裁程序在工作：适用“有抽查”的数字。等待抽查的上传：{}。";
         unchecked: "{} of {} open jobs have no referee at work: for them the figures without checks apply, and disputed games wait for a trusted worker. This starts a referee:",
             "{} 个（共 {} 个）进行中的作业没有仲裁程序：对其适用“无抽查”的数字，争议对局须等待可信工作机。启动仲裁程序：";
-        owner: "One owner has of all accounts", "同一人占全部账号";
+        owner: "Owner's share of all accounts", "同一人占全部账号";
         with_checks: "With a referee's checks", "有抽查";
-        without_checks: "Without", "无抽查";
+        without_checks: "Without checks", "无抽查";
         forged: "Forged games of a million", "每百万局伪造";
         gates: "Forged in gates", "测试中伪造";
         delayed: "Honest games delayed", "诚实对局延迟";
@@ -31,7 +31,7 @@ super::list::words! {
             "每格取各策略中最坏者：以本规则模拟 {} 次、租约 {} 份、策略 {} 种，每次六十个账号。";
         chart: "Forged games of a million in training sets, without checks, by the owner's share of all accounts",
             "无抽查时训练集中每百万局的伪造局数，按其占全部账号的比例";
-        more: "The strategies, and what does not hold yet, are in TRUST. The history of an account:",
-            "各策略及尚未做到之处见 TRUST 文档。查看某账号的经历：";
+        more: "has the strategies, and what does not hold yet.", "列有各策略及尚未做到之处。";
+        explained: "explains the standing of an account and its history.", "说明某账号的状况与经历。";
     }
 }
