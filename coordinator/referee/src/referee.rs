@@ -116,7 +116,7 @@ impl Referee {
         if !disputes.is_empty() {
             return Ok(true);
         }
-        let uploads = self.store.run(now, ClaimUnchecked { bench_signature, limit, until }).await?;
+        let uploads = self.store.run(now, ClaimUnchecked { draw: random(), bench_signature, limit, until }).await?;
         for upload in &uploads {
             let checked = self.check(upload).await;
             self.or_postpone(ClaimedGame::OfShard(upload.shard), checked).await?;

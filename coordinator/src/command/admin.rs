@@ -101,7 +101,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Restore { folder } => json!(backup::restore(store, objects, &folder).await?),
         Command::Invite { account, role } => {
             let secret = people::secret("invitation_")?;
-            store.run(clock.now(), Invite { by: account.into(), role, secret: secret.clone() }).await?;
+            store.run(clock.now(), Invite { by: account.into(), role, rights: None, secret: secret.clone() }).await?;
             note(&format!("an account with the role {role} can register by this invitation; it is shown only now"));
             json!(secret)
         }

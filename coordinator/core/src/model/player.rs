@@ -14,8 +14,8 @@ use crate::clock::Time;
 pub struct Fleet {
     /// Number of workers of the last hour.
     pub workers: i64,
-    /// Number of workers of the last ten minutes, to which leases are sized; none before the first
-    /// count.
+    /// Number of workers of the last ten minutes that have fulfilled a lease, to which leases are
+    /// sized; none before the first count.
     pub active: Option<i64>,
     /// The accounts that may audit, with a worker of the last ten minutes that has the engine.
     pub auditors: Arc<[Auditor]>,

@@ -36,6 +36,15 @@ pub struct NewShard {
     pub state: ShardState,
 }
 
+/// What an account has of a gate.
+#[derive(Clone, Copy, Debug)]
+pub struct GateShare {
+    /// Games that it was lent or has delivered.
+    pub own: i64,
+    /// The time of the gate's last lease to any account.
+    pub last_leased: Time,
+}
+
 /// An upload of a lease before another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierUpload {

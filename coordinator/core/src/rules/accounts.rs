@@ -65,6 +65,13 @@ impl Authority {
     }
 }
 
+impl Authority {
+    /// Checks that it may give rights to an account, which have no end.
+    pub const fn check_lasting(&self) -> Result<(), Refusal> {
+        if self.expires.is_some() { Err(Refusal::RightsOutlive) } else { Ok(()) }
+    }
+}
+
 impl WorkerKey {
     /// Checks that a request of the worker may come with this token. A trusted worker has one token
     /// alone: another one of its account makes no trusted games.
@@ -179,6 +186,7 @@ mod tests {
         assert_eq!(own.check_token(Role::Admin, Some(Time(1))).unwrap_err().code(), Code::Forbidden);
         let eternal = Authority { expires: None, ..own };
         assert_eq!(eternal.check_token(Role::Trainer, None), Ok(()));
+        assert_eq!((own.check_lasting(), eternal.check_lasting()), (Err(Refusal::RightsOutlive), Ok(())));
     }
 
     #[test]

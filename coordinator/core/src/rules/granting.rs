@@ -6,7 +6,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     clock::{SECOND, Time},
-    model::{AccountState, Fleet, Job, JobId, JobKind, LeaseLoad, MAX_GAMES_PER_LEASE, OpenJob, Player, WorkerId},
+    model::{
+        AccountState, Auditor, Fleet, Job, JobId, JobKind, LeaseLoad, MAX_GAMES_PER_LEASE, OpenJob, Player, WorkerId,
+    },
 };
 
 /// Maximum shards waiting for validation before no new self-play games are granted.
@@ -54,10 +56,12 @@ pub fn max_waiting(max_backlog: i64, backlog: i64, waiting_accounts: i64) -> i64
     (max_backlog / share).max(1)
 }
 
-/// Whether an account with so many waiting uploads may send another one.
+/// Whether an account with so many waiting uploads may send another one. Beyond the maximum of all,
+/// the waiting accounts share it: so a few cannot bring about [`is_overrun`], which stops all.
+/// `max_waiting` is not known before the first count.
 #[must_use]
-pub const fn may_upload(max_backlog: i64, waiting: i64) -> bool {
-    waiting <= UPLOAD_FACTOR * max_backlog / BACKLOG_SHARE
+pub fn may_upload(max_backlog: i64, max_waiting: Option<i64>, waiting: i64) -> bool {
+    waiting <= UPLOAD_FACTOR * max_waiting.unwrap_or(max_backlog / BACKLOG_SHARE)
 }
 
 /// Whether the backlog is so long that no account gets self-play games.
@@ -202,11 +206,28 @@ const GATE_SHARE: i64 = 3;
 /// Games of a gate that any account may play.
 const FREE_GATE_GAMES: i64 = 32;
 
-/// Whether an account with so many counted games of a gate gets more, of those up to the frontier.
-/// In a fleet of few accounts it does, since the gate would never end.
+/// The time without a lease after which a gate is for any account.
+const GATE_IDLE_MS: i64 = 60 * SECOND;
+
+/// The accounts of a fleet among which gates are shared: those with proven work. Others would stop
+/// a gate by asking for it.
 #[must_use]
-pub const fn may_play_gate(own: i64, frontier: i64, accounts: i64) -> bool {
-    accounts <= GATE_SHARE || own < FREE_GATE_GAMES || own * GATE_SHARE < frontier
+pub fn gate_accounts(auditors: &[Auditor]) -> i64 {
+    auditors.iter().filter(|auditor| auditor.proven_nodes > 0 || auditor.is_trusted).count() as i64
+}
+
+/// Whether a gate of so few accounts is for all of them alike, since it would never end.
+#[must_use]
+pub const fn is_small_gate(accounts: i64) -> bool {
+    accounts <= GATE_SHARE
+}
+
+/// Games of a gate that an account gets at most, beside those that it was lent or has delivered.
+/// So one account plays a third of the games up to the frontier. `idle` is the time since the last
+/// lease of the gate: then the others do not ask for it.
+#[must_use]
+pub fn gate_room(own: i64, frontier: i64, idle: i64) -> i64 {
+    if idle > GATE_IDLE_MS { i64::MAX } else { FREE_GATE_GAMES.max(frontier / GATE_SHARE) - own }
 }
 
 /// Returns the seconds until an idle worker asks again; they grow with the number of workers.
@@ -224,6 +245,7 @@ pub fn is_stall(attempts: i64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::AccountId;
 
     #[test]
     fn an_account_has_a_thousand_leases_and_one_more_for_each_that_it_fulfilled() {
@@ -260,7 +282,12 @@ mod tests {
     fn an_account_that_fills_the_backlog_is_passed_over() {
         assert_eq!([0, 500].map(|backlog| max_waiting(500, backlog, 9)), [125, 125]);
         assert_eq!([0, 1, 5, 10_000].map(|accounts| max_waiting(500, 501, accounts)), [250, 250, 50, 1]);
-        assert_eq!([250, 251].map(|waiting| may_upload(500, waiting)), [true, false]);
+        assert_eq!([250, 251].map(|waiting| may_upload(500, None, waiting)), [true, false]);
+        assert_eq!([100, 101].map(|waiting| may_upload(500, Some(50), waiting)), [true, false]);
+        for accounts in 1..=250 {
+            let last = UPLOAD_FACTOR * max_waiting(500, 501, accounts) + 1;
+            assert!(!is_overrun(500, accounts * last), "{accounts} accounts of one owner stop no others");
+        }
         assert_eq!([1_000, 1_001].map(|backlog| is_overrun(500, backlog)), [false, true]);
         let policy = Policy { max_waiting: Some(125), ..Policy::default() };
         for kind in JobKind::ALL {
@@ -272,9 +299,12 @@ mod tests {
 
     #[test]
     fn an_account_plays_a_third_of_a_gate_at_most() {
-        assert!(may_play_gate(31, 31, 60) && !may_play_gate(32, 96, 60), "the first games are free");
-        assert!(may_play_gate(99, 300, 60) && !may_play_gate(100, 300, 60));
-        assert!(may_play_gate(300, 300, 3) && !may_play_gate(300, 300, 4), "few accounts play all of it");
+        assert_eq!([0, 30, 32, 40].map(|own| gate_room(own, 96, 0)), [32, 2, 0, -8], "the first games are free");
+        assert_eq!([99, 100].map(|own| gate_room(own, 300, 60_000)), [1, 0]);
+        assert_eq!(gate_room(300, 300, 60_001), i64::MAX, "others do not ask for it");
+        assert_eq!([3, 4].map(is_small_gate), [true, false], "few accounts play all of it");
+        let auditor = |proven_nodes, is_trusted| Auditor { account: AccountId(1), proven_nodes, is_trusted };
+        assert_eq!(gate_accounts(&[auditor(0, false), auditor(1, false), auditor(0, true)]), 2);
     }
 
     #[test]

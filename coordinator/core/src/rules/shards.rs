@@ -9,6 +9,9 @@ use crate::{
     model::{EarlierUpload, Job, Lease, LeaseKind, LeaseState, Refusal, ShardState, uncovered},
 };
 
+/// An upload that overlaps so many earlier ones of its lease has at least a half of new games.
+const MAX_OVERLAPS: usize = 3;
+
 /// Rejected uploads after which a lease takes none. A first one may have broken in transfer.
 const MAX_REJECTED: usize = 3;
 
@@ -53,7 +56,9 @@ impl Lease {
         Ok(())
     }
 
-    /// Checks an upload beside the earlier ones of its lease: some of its games must be new.
+    /// Checks an upload beside the earlier ones of its lease: some of its games must be new, and at
+    /// least a half if it overlaps several of them. A worker that crashes may repeat games. Without
+    /// this bound each of many uploads would be compared and audited for one more game.
     pub fn check_repeat(games: &Range<i64>, earlier: &[EarlierUpload]) -> Result<(), Refusal> {
         let is_rejected = |upload: &&EarlierUpload| upload.state == ShardState::Rejected;
         let rejected = earlier.iter().filter(is_rejected).count();
@@ -61,7 +66,9 @@ impl Lease {
             return Err(Refusal::LeaseRejected { uploads: rejected });
         }
         let received = earlier.iter().filter(|upload| !is_rejected(upload)).map(|upload| upload.numbers.clone());
-        if uncovered(games, received) == 0 {
+        let new = uncovered(games, received.clone());
+        let overlaps = received.filter(|other| other.start < games.end && games.start < other.end).count();
+        if new == 0 || (overlaps >= MAX_OVERLAPS && 2 * new < games.end - games.start) {
             return Err(Refusal::GamesReceived { first: games.start, last: games.end - 1 });
         }
         Ok(())
@@ -128,6 +135,10 @@ mod tests {
         assert_eq!(check(10..18, &[received(10..14)]), None, "four games are new");
         assert_eq!(check(10..18, &[received(10..13), received(14..18)]), None, "one game is new");
         assert_eq!(check(10..18, &[received(11..18)]), None);
+        let three = |third| [received(10..11), received(11..12), received(third)];
+        assert_eq!(check(10..18, &three(12..15)), again(10, 17), "three games are new");
+        assert_eq!(check(10..18, &three(12..14)), None, "four games are new");
+        assert_eq!(check(10..18, &three(0..10)), None, "it overlaps two");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use protocol::campaign::Gate;
 
 use crate::{
     clock::SECOND,
-    model::{Job, JobKind, MAX_GAMES_PER_LEASE, Player},
+    model::{Job, JobKind, LeaseKind, MAX_GAMES_PER_LEASE, Player},
 };
 
 /// Intended work per lease, in seconds.
@@ -35,6 +35,10 @@ pub(super) const MIN_LEASE_MS: i64 = 15 * 60 * SECOND;
 
 /// Maximum duration of a lease, since the speed is only claimed.
 const MAX_LEASE_MS: i64 = 12 * 3_600 * SECOND;
+
+/// Maximum duration of the lease of an audit: a gate's verdict waits for it. With renewals it lasts
+/// an hour.
+const MAX_AUDIT_MS: i64 = 20 * 60 * SECOND;
 
 /// Maximum threads credited to a worker without any upload.
 const MAX_FIRST_THREADS: u64 = 16;
@@ -172,13 +176,14 @@ impl Capacity {
 
     /// Returns the duration of a lease of this many games, in milliseconds.
     #[must_use]
-    pub fn duration(&self, job: &Job, games: i64) -> i64 {
+    pub fn duration(&self, job: &Job, games: i64, kind: LeaseKind) -> i64 {
         // A game under a clock lasts as long on one thread as on many.
         let games = if job.is_timed() { games.max(self.threads) } else { games };
         let work = i128::from(games) * i128::from(job.nodes_per_game);
         let expected =
             (work * i128::from(SECOND) / i128::from(self.speed_in(job).max(1))).min(i128::from(MAX_LEASE_MS));
-        (LEASE_TIMEOUT_FACTOR * expected as i64).clamp(MIN_LEASE_MS, MAX_LEASE_MS)
+        let max = if kind == LeaseKind::Audit { MAX_AUDIT_MS } else { MAX_LEASE_MS };
+        (LEASE_TIMEOUT_FACTOR * expected as i64).clamp(MIN_LEASE_MS, max)
     }
 }
 
@@ -299,9 +304,11 @@ mod tests {
     fn a_lease_lasts_three_times_the_expected_time_within_limits() {
         let capacity = Capacity { nodes_per_second: 10_000, threads: 4, seconds: 300 };
         let job = job(header());
-        assert_eq!(capacity.duration(&job, 1), MIN_LEASE_MS);
-        assert_eq!(capacity.duration(&job, 1_000), 3_000 * SECOND);
-        assert_eq!(capacity.duration(&job, i64::MAX), MAX_LEASE_MS);
+        assert_eq!(capacity.duration(&job, 1, LeaseKind::Fresh), MIN_LEASE_MS);
+        assert_eq!(capacity.duration(&job, 1_000, LeaseKind::Fresh), 3_000 * SECOND);
+        assert_eq!(capacity.duration(&job, i64::MAX, LeaseKind::Fresh), MAX_LEASE_MS);
+        // With renewals, a slow auditor holds up a verdict for an hour.
+        assert_eq!(capacity.duration(&job, 1_000, LeaseKind::Audit), 20 * 60 * SECOND);
     }
 
     #[test]
@@ -311,7 +318,7 @@ mod tests {
         job.nodes_per_game = cost_per_position(&job.header) * DEFAULT_MOVES_PER_GAME;
         let capacity = Capacity { nodes_per_second: 1, threads: 4, seconds: 300 };
         assert_eq!((job.nodes_per_game, capacity.games(&job)), (10_000, 120));
-        assert_eq!(capacity.duration(&job, 120), 900 * SECOND);
-        assert_eq!(capacity.duration(&job, 1_200), 9_000 * SECOND);
+        assert_eq!(capacity.duration(&job, 120, LeaseKind::Fresh), 900 * SECOND);
+        assert_eq!(capacity.duration(&job, 1_200, LeaseKind::Fresh), 9_000 * SECOND);
     }
 }

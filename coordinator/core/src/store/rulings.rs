@@ -18,6 +18,9 @@ const RECORD_MS: i64 = 60 * SECOND;
 
 row!(DisputedGame { comparison, game, one: hash, other: hash, header: header });
 
+/// Unchecked uploads among which a claim chooses, the newest.
+const MAX_UNCHECKED: i64 = 4_000;
+
 repository!(
     /// The rulings, within a transaction.
     Rulings, rulings
@@ -91,23 +94,28 @@ impl Comparisons<'_> {
 }
 
 impl Shards<'_> {
-    /// Claims unchecked shards of an engine until a time, the newest first.
+    /// Claims unchecked shards of an engine until a time: the newest of each account, in an order of
+    /// the accounts that `draw` chooses, then the next ones.
     pub async fn claim_unchecked(
         &mut self,
         now: Time,
         bench_signature: i64,
         limit: i64,
         until: Time,
+        draw: i64,
     ) -> Result<Vec<ToValidate>, StoreError> {
         let query = self.0.skip_locked(
             "SELECT shards.id AS shard, shards.hash AS hash, shards.first AS first, shards.games AS games,
                     jobs.header AS header
-             FROM shards JOIN jobs ON jobs.id = shards.job
-             WHERE shards.bench_signature = $2 AND checked = 0 AND shards.state = 'validated' AND object = 'present'
-             AND time_losses IS NULL AND claimed_until < $1 ORDER BY shards.id DESC LIMIT $3",
+             FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY account ORDER BY id DESC) AS turn
+                   FROM (SELECT id, account FROM shards
+                         WHERE bench_signature = $2 AND checked = 0 AND state = 'validated' AND object = 'present'
+                         AND time_losses IS NULL AND claimed_until < $1 ORDER BY id DESC LIMIT $4) AS newest) AS turns
+             JOIN shards ON shards.id = turns.id JOIN jobs ON jobs.id = shards.job
+             ORDER BY turn, shards.account * $5 % 1000003, shards.id DESC LIMIT $3",
             "shards",
         );
-        let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit);
+        let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit).bind(MAX_UNCHECKED).bind(draw);
         let found: Vec<Claimed> = query.fetch_all(self.0.raw()).await?;
         self.claim_until(found, until).await
     }

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     clock::Time,
     model::{
-        AccountId, AuditState, EarlierUpload, JobId, LeaseId, MAX_GAMES_PER_LEASE, NewShard, Part, Reason, ShardId,
-        ShardState, ShardToValidate, ToValidate, ValidationReport, WorkerId,
+        AccountId, AuditState, EarlierUpload, GateShare, JobId, LeaseId, MAX_GAMES_PER_LEASE, NewShard, Part, Reason,
+        ShardId, ShardState, ShardToValidate, ToValidate, ValidationReport, WorkerId,
     },
 };
 
@@ -39,6 +39,7 @@ row!(ShardToValidate {
     gate,
 });
 row!(Part { shard, numbers: numbers });
+row!(GateShare { own, last_leased });
 row!(EarlierUpload { hash: hash, numbers: numbers, state });
 
 pub(super) struct Claimed {
@@ -201,11 +202,17 @@ impl Shards<'_> {
         Ok(sqlx::query_scalar(query).bind(shard).fetch_one(self.0.raw()).await?)
     }
 
-    /// The validated games of an account in a match.
-    pub async fn counted_of(&mut self, job: JobId, account: AccountId) -> Result<i64, StoreError> {
-        let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) FROM shards
-                     WHERE job = $1 AND account = $2 AND state = 'validated' AND pairs IS NOT NULL";
-        Ok(sqlx::query_scalar(query).bind(job).bind(account).fetch_one(self.0.raw()).await?)
+    /// The games of a match that an account was lent or has delivered, without its audits.
+    pub async fn gate_share(&mut self, job: JobId, account: AccountId) -> Result<GateShare, StoreError> {
+        let query = "SELECT last_leased, CAST(
+                         (SELECT COALESCE(SUM(held_games), 0) FROM shards WHERE job = $1 AND account = $2
+                          AND state = 'validated' AND pairs IS NOT NULL)
+                         + (SELECT COALESCE(SUM(held_games), 0) FROM shards WHERE account = $2 AND state = 'received'
+                            AND job = $1)
+                         + (SELECT COALESCE(SUM(games), 0) FROM leases WHERE account = $2 AND state = 'active'
+                            AND job = $1 AND kind = 'fresh') AS BIGINT) AS own
+                     FROM jobs WHERE id = $1";
+        Ok(sqlx::query_as(query).bind(job).bind(account).fetch_one(self.0.raw()).await?)
     }
 
     /// A shard that gets its verdict, under the lock of its job.

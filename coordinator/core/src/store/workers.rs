@@ -113,6 +113,12 @@ impl Workers<'_> {
         Ok(query.fetch_one(self.0.raw()).await?)
     }
 
+    /// The account of a worker.
+    pub async fn owner(&mut self, worker: WorkerId) -> Result<AccountId, StoreError> {
+        let query = sqlx::query_scalar("SELECT account FROM workers WHERE id = $1").bind(worker);
+        query.fetch_optional(self.0.raw()).await?.ok_or_else(|| Refusal::NoWorker { worker }.into())
+    }
+
     /// Blocks a worker, or unblocks it.
     pub async fn block(&mut self, worker: WorkerId, reason: Option<Reason>) -> Result<(), StoreError> {
         let query = sqlx::query("UPDATE workers SET blocked = $2 WHERE id = $1").bind(worker).bind(reason);
@@ -194,7 +200,9 @@ impl Workers<'_> {
         );
         let query = sqlx::query_as(query).bind(now.after(-HOUR / 6)).bind(bench_signature);
         let auditors: Vec<Auditor> = query.fetch_all(self.0.raw()).await?;
-        let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
+        // A worker that has fulfilled no lease may be a name alone.
+        let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1
+                     AND EXISTS (SELECT 1 FROM leases WHERE worker = workers.id AND state = 'done')";
         let active = sqlx::query_scalar(query).bind(now.after(-HOUR / 6)).fetch_one(self.0.raw()).await?;
         Ok(Fleet { workers, active: Some(active), auditors: auditors.into(), at: now })
     }

@@ -437,7 +437,8 @@ impl World {
         let is_own = |id: &&ShardId| self.shards[id.0 as usize].evidence.account == AccountId(index as i64);
         let (own, all) = (batches().filter(is_own).count() as i64, batches().count() as i64);
         let accounts = self.accounts.iter().filter(|account| !account.is_out).count() as i64;
-        granting::may_play_gate(own * BATCH_GAMES, all * BATCH_GAMES, accounts)
+        let room = granting::gate_room(own * BATCH_GAMES, all * BATCH_GAMES, 0);
+        granting::is_small_gate(accounts) || room >= BATCH_GAMES
     }
 
     fn add(

@@ -242,7 +242,7 @@ async fn block_worker(
     Body(block): Body<Message>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (message, by) = (block.message, Some(caller.0.account));
+    let (message, by) = (block.message, Some(caller.0.authority()));
     app.run(BlockWorker { worker, message, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -261,7 +261,7 @@ async fn trust_worker(
     Body(trust): Body<Trust>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (is_trusted, by) = (trust.trusted, Some(caller.0.account));
+    let (is_trusted, by) = (trust.trusted, Some(caller.0.authority()));
     app.run(TrustWorker { worker, is_trusted, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -312,7 +312,8 @@ async fn invite(
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer.max(wanted.role))?;
     let secret = secret("invitation_")?;
-    app.run(Invite { by: caller.0.account.into(), role: wanted.role, secret: secret.clone() }).await?;
+    let (by, rights) = (caller.0.account.into(), Some(caller.0.authority()));
+    app.run(Invite { by, role: wanted.role, rights, secret: secret.clone() }).await?;
     Ok((StatusCode::CREATED, Json(json!({ "invitation": secret }))))
 }
 

@@ -230,7 +230,8 @@ pub(super) async fn receive(
 /// Refuses an upload of an account that fills the backlog of validation, unless it is a repetition.
 async fn require_room(app: &App, account: AccountId, headers: &HeaderMap) -> ApiResult<()> {
     let uploads = app.read(query!(|connection| Shards::on(connection).waiting_of(account).await)).await?;
-    if granting::may_upload(app.settings.most_waiting, uploads) || was_received(app, headers).await? {
+    let max_waiting = app.policy().max_waiting;
+    if granting::may_upload(app.settings.most_waiting, max_waiting, uploads) || was_received(app, headers).await? {
         return Ok(());
     }
     Err(Refusal::UploadsWaiting { uploads }.into())

@@ -132,7 +132,7 @@ async fn change_worker(
     form: Form<WorkerChange>,
 ) -> ApiResult<Response> {
     let Form(visitor, change) = form;
-    let by = Some(visitor.must_be(Role::Maintainer)?.account);
+    let by = Some(visitor.must_be(Role::Maintainer)?.authority());
     let message = Some(change.message.trim().to_owned()).filter(|message| !message.is_empty());
     match change.action.as_str() {
         "block" if message.is_none() => return Err(Refusal::NoMessage.into()),
@@ -152,9 +152,10 @@ struct Invitation {
 
 async fn invite(State(app): State<App>, form: Form<Invitation>) -> ApiResult<Response> {
     let Form(visitor, Invitation { role }) = form;
-    let by = visitor.must_be(Role::Maintainer.max(role))?.account.into();
+    let session = visitor.must_be(Role::Maintainer.max(role))?;
+    let (by, rights) = (session.account.into(), Some(session.authority()));
     let secret = people::secret("invitation_")?;
-    app.run(Invite { by, role, secret: secret.clone() }).await?;
+    app.run(Invite { by, role, rights, secret: secret.clone() }).await?;
     let notice = fill(visitor.language.words().data_and_admin.invitation_made, secret);
     users_page(&app, &visitor, Part { page: 0 }, Some(notice)).await
 }

@@ -31,7 +31,7 @@ use crate::{
 const STRANGER_NODES: i64 = 4_000_000;
 
 /// Asks as the fastest machine there is.
-async fn grab(bench: &Bench, token: &str, worker: i64, nonce: &str) -> Work {
+pub(crate) async fn grab(bench: &Bench, token: &str, worker: i64, nonce: &str) -> Work {
     let greedy = Ask { threads: 512, nodes_per_second: Some(u64::MAX), most_seconds: None, ..ask(worker, nonce) };
     read::<Answer>(bench.post(path::LEASES, token, &greedy).await).await.work
 }
@@ -292,7 +292,9 @@ async fn a_ringer_looks_like_any_lease() {
     work(tom, *toms, "1").await;
     work(bob, *bobs, "2").await;
     work(bob, *bobs, "3").await;
+    bench.execute("UPDATE shards SET checked = 1 WHERE id <> 4".to_owned()).await;
     assert!(referee(&bench).step().await.unwrap());
+    bench.execute("UPDATE shards SET checked = 0 WHERE id <> 4".to_owned()).await;
     let known = "SELECT COUNT(*) FROM shards WHERE id = 4 AND checked_game IS NOT NULL";
     assert_eq!(bench.number(known).await, 1);
     for (shard, name) in [(3, "ann"), (4, "cat"), (2, "eve")] {
@@ -324,10 +326,13 @@ fn losing(terms: &Header, games: u64) -> Vec<Record> {
     play(&weak, games)
 }
 
-/// A gate that a candidate of the champion's strength passes. Returns its job.
-async fn gate(bench: &Bench) -> i64 {
-    let gate = "[gate]\nelo0 = -400.0\nelo1 = -100.0\nmodel = \"logistic\"\nbatch_pairs = 4\nmost_pairs = 200";
-    let text = CAMPAIGN.replace("positions = 400", "positions = 100_000_000").replace("[gate]", gate);
+/// Bounds with which a candidate of the champion's strength passes.
+const EASY: &str = "elo0 = -400.0\nelo1 = -100.0\nmost_pairs = 200";
+
+/// A gate with these bounds of a candidate that plays as the champion does. Returns its job.
+pub(crate) async fn gate(bench: &Bench, bounds: &str) -> i64 {
+    let gate = format!("[gate]\n{bounds}\nmodel = \"logistic\"\nbatch_pairs = 4");
+    let text = CAMPAIGN.replace("positions = 400", "positions = 100_000_000").replace("[gate]", &gate);
     let text = text.replace("ply_cap = 40\n", "ply_cap = 160\n");
     bench.campaign(&text).await;
     let plan = Campaign::from_text(&text).unwrap();
@@ -353,7 +358,7 @@ async fn gate(bench: &Bench) -> i64 {
 #[tokio::test]
 async fn one_account_rejects_no_strong_candidate() {
     let bench = Bench::start().await;
-    let job = gate(&bench).await;
+    let job = gate(&bench, EASY).await;
     let (mut ann, mut bob) = (Player::new(&bench, "ann").await, Player::new(&bench, "bob").await);
     let mut eve = Player::new(&bench, "eve").await;
     let net = async |state: &'static str| match state {

@@ -14,6 +14,7 @@ mod first_byte;
 #[path = "../../../../crates/dataset/fuzz/forge.rs"]
 mod forge;
 mod games;
+mod greedy;
 mod hostile;
 mod hosts;
 mod live;

@@ -26,6 +26,9 @@ impl Operation for ChangeAccount {
         let mut account = tx.accounts().lock(&self.account).await?;
         if let Some(by) = &self.by {
             account.check_authority(by)?;
+            if self.changes.iter().any(|change| matches!(change, AccountChange::Role(_))) {
+                by.check_lasting()?;
+            }
         }
         let by = Authority::account(self.by.as_ref());
         let message = self.message.as_deref().map(Reason::from);

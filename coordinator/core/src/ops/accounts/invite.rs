@@ -4,7 +4,7 @@ use protocol::api::work::Role;
 
 use crate::{
     clock::DAY,
-    model::{AccountId, AccountKey, Event},
+    model::{AccountId, AccountKey, Authority, Event},
     people::hash_of,
     store::{Operation, StoreError, Tx},
 };
@@ -18,6 +18,8 @@ pub struct Invite {
     pub by: AccountKey,
     /// The role of the new account.
     pub role: Role,
+    /// The rights with which it acts; all for the command line.
+    pub rights: Option<Authority>,
     /// The invitation's secret, from [`secret`](crate::people::secret).
     pub secret: String,
 }
@@ -27,6 +29,7 @@ impl Operation for Invite {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        self.rights.as_ref().map_or(Ok(()), Authority::check_lasting)?;
         let (now, by) = (tx.now(), tx.accounts().get(&self.by).await?.id);
         tx.accounts().invite(now, hash_of(&self.secret), self.role, by, now.after(VALIDITY_MS)).await?;
         tx.record_event(Some(by), Event::Invited { account: by, role: self.role }).await?;

@@ -6,6 +6,9 @@ use crate::{
     store::{Operation, StoreError, Tx},
 };
 
+/// Orders of accounts among which one is drawn: a prime number.
+const ACCOUNT_ORDERS: u64 = 1_000_003;
+
 /// Claims disputes over games of an engine until a time. If this referee crashes, others claim them
 /// after it. Uploads wait for their checks from now on.
 pub struct ClaimDisputes {
@@ -28,8 +31,11 @@ impl Operation for ClaimDisputes {
     }
 }
 
-/// Claims shards of an engine that no referee has checked, until a time.
+/// Claims shards of an engine that no referee has checked, until a time: of accounts drawn at random
+/// the newest ones. So small uploads of one account do not keep a referee from the others.
 pub struct ClaimUnchecked {
+    /// A random number, which decides on the accounts.
+    pub draw: u64,
     /// The bench signature of the engine.
     pub bench_signature: u64,
     /// Maximum number of shards.
@@ -44,7 +50,8 @@ impl Operation for ClaimUnchecked {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<ToValidate>, StoreError> {
         let now = tx.now();
-        tx.shards().claim_unchecked(now, self.bench_signature as i64, self.limit, self.until).await
+        let draw = (self.draw % (ACCOUNT_ORDERS - 1)) as i64 + 1;
+        tx.shards().claim_unchecked(now, self.bench_signature as i64, self.limit, self.until, draw).await
     }
 }
 

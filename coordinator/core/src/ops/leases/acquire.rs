@@ -11,14 +11,14 @@ use protocol::api::{
 use crate::{
     clock::{SECOND, Time},
     model::{
-        AccountId, Event, Job, JobKind, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease, Player, ShardId,
-        Stall, TokenId, WorkerId,
+        AccountId, Event, GateShare, Job, JobKind, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease,
+        Player, ShardId, Stall, TokenId, WorkerId,
     },
     ops::{live, workers::MAX_THREADS},
     people::secret,
     rules::{
         case::Case,
-        granting::{Policy, Wait, idle_seconds, is_stall, may_play_gate},
+        granting::{Policy, Wait, gate_accounts, gate_room, idle_seconds, is_small_gate, is_stall},
         leases::MIN_QUIET_MS,
         segments,
         sizing::Capacity,
@@ -148,7 +148,7 @@ impl Grant<'_> {
         audited: Option<ShardId>,
         attempts: i64,
     ) -> Result<(LeaseId, Lease), StoreError> {
-        let duration = self.capacity.duration(job, numbers.end - numbers.start);
+        let duration = self.capacity.duration(job, numbers.end - numbers.start, kind);
         let lease = NewLease {
             token: LeaseToken(secret("")?),
             job: job.id,
@@ -213,8 +213,9 @@ impl Grant<'_> {
             if job.state != JobState::Open {
                 continue;
             }
-            let max_games = self.max_games(&job);
-            if !self.may_play(tx, &job, policy).await? {
+            let room = self.gate_room(tx, &job, policy).await?;
+            let max_games = self.max_games(&job).min(room);
+            if room < job.unit() {
                 wait = wait.or(Wait::for_others());
             } else if max_games == 0 {
                 wait = wait.or(Wait::until_validated());
@@ -226,14 +227,14 @@ impl Grant<'_> {
         Ok(Work::Wait { seconds, reason: wait.reason })
     }
 
-    /// Whether the account has not yet played its share, if the job is a gate.
-    async fn may_play(&self, tx: &mut Tx<'_>, job: &Job, policy: &Policy) -> Result<bool, StoreError> {
-        let accounts = policy.fleet.auditors.len() as i64;
-        if job.kind != JobKind::Match || self.player.key.is_trusted || may_play_gate(job.frontier, 0, accounts) {
-            return Ok(true);
+    /// Games that the account may still take of the job: its share, if it is a gate.
+    async fn gate_room(&self, tx: &mut Tx<'_>, job: &Job, policy: &Policy) -> Result<i64, StoreError> {
+        let is_small = is_small_gate(gate_accounts(&policy.fleet.auditors));
+        if job.kind != JobKind::Match || self.player.key.is_trusted || is_small {
+            return Ok(i64::MAX);
         }
-        let own = tx.shards().counted_of(job.id, self.player.account).await?;
-        Ok(may_play_gate(own, job.frontier, accounts))
+        let GateShare { own, last_leased } = tx.shards().gate_share(job.id, self.player.account).await?;
+        Ok(gate_room(own, job.frontier, tx.now().0 - last_leased.0))
     }
 
     /// Maximum games of a lease of this job: what the worker can play, the fleet leaves to it, and

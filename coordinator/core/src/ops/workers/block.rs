@@ -1,7 +1,8 @@
 //! Blocks of workers.
 
+use super::check_owner;
 use crate::{
-    model::{AccountId, Event, Reason, WorkerId},
+    model::{Authority, Event, Reason, WorkerId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -11,8 +12,8 @@ pub struct BlockWorker {
     pub worker: WorkerId,
     /// The message; none unblocks it.
     pub message: Option<String>,
-    /// The acting account.
-    pub by: Option<AccountId>,
+    /// The rights with which it acts; all for the command line.
+    pub by: Option<Authority>,
 }
 
 impl Operation for BlockWorker {
@@ -21,9 +22,10 @@ impl Operation for BlockWorker {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let (worker, message) = (self.worker, self.message.as_deref().map(Reason::from));
+        check_owner(tx, worker, self.by.as_ref()).await?;
         tx.workers().block(worker, message.clone()).await?;
         let message = message.map(|message| message.to_string());
-        tx.record_event(self.by, Event::WorkerBlocked { worker, message }).await?;
+        tx.record_event(Authority::account(self.by.as_ref()), Event::WorkerBlocked { worker, message }).await?;
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Trust in workers.
 
+use super::check_owner;
 use crate::{
-    model::{AccountId, Event, WorkerId},
+    model::{Authority, Event, WorkerId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -11,8 +12,8 @@ pub struct TrustWorker {
     pub worker: WorkerId,
     /// Whether it is trusted.
     pub is_trusted: bool,
-    /// The acting account.
-    pub by: Option<AccountId>,
+    /// The rights with which it acts; all for the command line.
+    pub by: Option<Authority>,
 }
 
 impl Operation for TrustWorker {
@@ -21,8 +22,9 @@ impl Operation for TrustWorker {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let (worker, is_trusted) = (self.worker, self.is_trusted);
+        check_owner(tx, worker, self.by.as_ref()).await?;
         tx.workers().trust(worker, is_trusted).await?;
-        tx.record_event(self.by, Event::WorkerTrusted { worker, is_trusted }).await?;
+        tx.record_event(Authority::account(self.by.as_ref()), Event::WorkerTrusted { worker, is_trusted }).await?;
         Ok(())
     }
 }

@@ -182,7 +182,7 @@ async fn an_invitation_is_used_once(lab: Lab) {
     let ann = account(&lab, "ann", Role::Admin).await.unwrap();
     let invite = async || {
         let secret = people::secret("invitation_").unwrap();
-        lab.run(Invite { by: ann.into(), role: Role::Trainer, secret: secret.clone() }).await.unwrap();
+        lab.run(Invite { by: ann.into(), role: Role::Trainer, rights: None, secret: secret.clone() }).await.unwrap();
         secret
     };
     let accept =

@@ -136,7 +136,7 @@ async fn a_game_is_credited_once_to_each_account(lab: Lab) {
     lab.campaign("one").await;
     let ann = lab.player("ann").await;
     let lease = lab.lease(ann, "1", 20).await;
-    for games in [0..4, 8..12, 2..10, 0..20] {
+    for games in [0..4, 8..10, 2..9, 0..20] {
         lab.upload(ann, &lease.token, &lab.played(&lease, games)).await.unwrap();
     }
     lab.validate(NO_AUDIT).await;

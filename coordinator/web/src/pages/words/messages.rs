@@ -207,6 +207,7 @@ pub fn refusal(language: Language, refusal: &Refusal) -> String {
         Refusal::NeedsOwnRole { role, own } => {
             format!("此操作需要本账号的{}令牌或登录，该令牌的身份为{}", label(role), label(own))
         }
+        Refusal::RightsOutlive => "有期限的令牌不能生成邀请，也不能更改身份".to_owned(),
         Refusal::TokenOutlives => "令牌不能生成比自身有效期更长的令牌".to_owned(),
         Refusal::NoAccount { account } => format!("没有账号 {account}"),
         Refusal::NoAction => "没有此操作".to_owned(),

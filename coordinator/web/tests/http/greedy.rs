@@ -1,0 +1,217 @@
+//! Accounts that take more than their share of gates, audits, checks and rights.
+
+use coordinator_core::ops::disputes::ClaimUnchecked;
+use dataset::{Header, random::game_seed};
+use protocol::{
+    BENCH_SIGNATURE,
+    api::{
+        problem::Code,
+        work::{Role, Work},
+    },
+};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    bench::{Bench, CAMPAIGN, play, problem, read, shard},
+    dishonest::Player,
+    hostile::{gate, grab},
+};
+
+/// Bounds between which a test goes on.
+const LONG: &str = "elo0 = 0.0\nelo1 = 5.0\nmost_pairs = 2000";
+
+async fn endless(bench: &Bench) {
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
+}
+
+async fn prove_all(bench: &Bench) {
+    bench.execute("UPDATE accounts SET proven_nodes = 1000000000000".to_owned()).await;
+}
+
+/// One game more in each upload: all of them would be compared and audited.
+#[tokio::test]
+async fn uploads_of_a_lease_hardly_overlap() {
+    let bench = Bench::start().await;
+    endless(&bench).await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let worker = bench.worker(&eve, "m").await;
+    let Work::Games(lease) = grab(&bench, &eve, worker, "1").await else { panic!("no games") };
+    let records = play(&lease.terms, lease.games.min(20));
+    let mut taken = Vec::new();
+    for games in 1..=records.len() {
+        let answer = bench.upload(&eve, &lease, shard(&lease.terms, &records[..games])).await;
+        if answer.status() == StatusCode::CREATED {
+            taken.push(games);
+        } else {
+            problem(answer, Code::Conflict).await;
+        }
+    }
+    assert_eq!(taken, [1, 2, 3, 6, 12]);
+}
+
+/// Accounts that only register a worker stop no gate of three others.
+#[tokio::test]
+async fn idle_accounts_stop_no_gate() {
+    let bench = Bench::start().await;
+    gate(&bench, LONG).await;
+    let mut players = Vec::new();
+    for name in ["ann", "bob", "cat"] {
+        players.push(Player::new(&bench, name).await);
+    }
+    prove_all(&bench).await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let frontier = "SELECT frontier FROM jobs WHERE kind = 'match'";
+    for _ in 0..60 {
+        bench.worker(&eve, "m").await;
+        bench.draw_auditors().await;
+        for player in &mut players {
+            player.work(&bench, play).await;
+        }
+        bench.validate().await;
+        if bench.number(frontier).await > 200 {
+            return;
+        }
+    }
+    panic!("it stands at game {}", bench.number(frontier).await);
+}
+
+/// Other accounts with proven work may be there and ask for no games of a gate.
+#[tokio::test]
+async fn a_gate_that_others_leave_alone_is_for_any() {
+    let bench = Bench::start().await;
+    gate(&bench, LONG).await;
+    let ann = bench.account("ann", Role::Volunteer).await;
+    let own = bench.worker(&ann, "m").await;
+    for name in ["bob", "cat", "dan"] {
+        let token = bench.account(name, Role::Volunteer).await;
+        for number in 0..3 {
+            bench.worker(&token, &format!("m{number}")).await;
+        }
+    }
+    prove_all(&bench).await;
+    // In a fleet of so many workers, none waits for a verdict.
+    bench
+        .execute(
+            "INSERT INTO leases (token, job, worker, account, nonce, kind, state, first, games, duration, created, expires)
+             SELECT 'done ' || id, 1, id, account, '', 'fresh', 'done', 0, 0, 0, 0, 0 FROM workers"
+                .to_owned(),
+        )
+        .await;
+    bench.draw_auditors().await;
+    let is_gate = |work: &Work| matches!(work, Work::Games(lease) if lease.terms.opponent.is_some());
+    let mut games = 0;
+    for number in 0..20 {
+        if let Work::Games(lease) = grab(&bench, &ann, own, &format!("{number}")).await
+            && lease.terms.opponent.is_some()
+        {
+            games += lease.games;
+        }
+    }
+    assert_eq!(games, 32, "leases in progress are a part of its share");
+    bench.clock.advance(60_001);
+    assert!(is_gate(&grab(&bench, &ann, own, "later").await));
+    assert!(!is_gate(&grab(&bench, &ann, own, "at once").await));
+}
+
+/// Workers that have played nothing are names: leases are not sized to them.
+#[tokio::test]
+async fn registered_workers_make_no_leases_larger() {
+    let bench = Bench::start().await;
+    gate(&bench, LONG).await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let mut own = 0;
+    for number in 0..40 {
+        own = bench.worker(&eve, &format!("m{number}")).await;
+    }
+    prove_all(&bench).await;
+    bench.draw_auditors().await;
+    let Work::Games(lease) = grab(&bench, &eve, own, "1").await else { panic!("no games") };
+    assert_eq!((lease.games, lease.terms.opponent.is_some()), (8, true), "a batch");
+}
+
+/// An auditor that claims to be slow, and renews as long as it may.
+#[tokio::test]
+async fn an_audit_lasts_an_hour_at_most() {
+    let bench = Bench::start().await;
+    endless(&bench).await;
+    let (bob, eve) = (bench.account("bob", Role::Volunteer).await, bench.account("eve", Role::Volunteer).await);
+    let (his, hers) = (bench.worker(&bob, "m").await, bench.worker(&eve, "m").await);
+    let Work::Games(lease) = grab(&bench, &bob, his, "1").await else { panic!("no games") };
+    let bytes = shard(&lease.terms, &play(&lease.terms, lease.games.min(60)));
+    assert_eq!(bench.upload(&bob, &lease, bytes).await.status(), StatusCode::CREATED);
+    bench.validate().await;
+    bench.execute("UPDATE shards SET audit = 'wanted'; UPDATE jobs SET nodes_per_game = 5000000".to_owned()).await;
+    bench.draw_auditors().await;
+    let audit = bench.lease(&eve, hers, "1").await;
+    assert_eq!(audit.seconds, 20 * 60);
+    let mut minutes = 0;
+    while bench.number("SELECT COUNT(*) FROM shards WHERE audit = 'leased'").await == 1 {
+        bench.clock.advance(60_000);
+        minutes += 1;
+        let renewal = json!({ "finished": minutes.min(audit.games) });
+        bench.post(&format!("/api/v1/leases/{}/renewal", audit.token), &eve, &renewal).await;
+        bench.step().await;
+        assert!(minutes <= 61, "it is held for longer");
+    }
+    assert_eq!(bench.number("SELECT faults FROM accounts WHERE name = 'eve'").await, 1);
+}
+
+/// Small uploads of one account do not keep a referee from others: each account is as likely.
+#[tokio::test]
+async fn a_referee_draws_the_account_that_it_checks() {
+    let bench = Bench::start().await;
+    endless(&bench).await;
+    let (bob, eve) = (bench.account("bob", Role::Volunteer).await, bench.account("eve", Role::Volunteer).await);
+    let (his, hers) = (bench.worker(&bob, "m").await, bench.worker(&eve, "m").await);
+    let lease = bench.lease(&bob, his, "1").await;
+    let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+    assert_eq!(bench.upload(&bob, &lease, bytes).await.status(), StatusCode::CREATED);
+    let Work::Games(many) = grab(&bench, &eve, hers, "1").await else { panic!("no games") };
+    let records = play(&many.terms, 10);
+    for (game, record) in records.chunks(1).enumerate() {
+        let terms = Header { first_game: many.terms.first_game + game as u64, ..many.terms.clone() };
+        let answer = bench.upload_at(&eve, &many, terms.first_game, shard(&terms, record)).await;
+        assert_eq!(answer.status(), StatusCode::CREATED);
+    }
+    bench.validate().await;
+    let mut of_bob = 0;
+    for draw in 0..200 {
+        // Others may claim it again at once.
+        let until = bench.clock.now().after(-1);
+        let claim = ClaimUnchecked { draw: game_seed(1, draw), bench_signature: BENCH_SIGNATURE, limit: 1, until };
+        let claimed = bench.service.run(claim).await.unwrap();
+        of_bob += usize::from(claimed[0].games.start == lease.terms.first_game);
+    }
+    assert!((70..=130).contains(&of_bob), "{of_bob} of 200 checks, for one of eleven uploads");
+}
+
+/// A token that expires leaves no rights behind.
+#[tokio::test]
+async fn a_token_that_expires_gives_no_lasting_rights() {
+    let bench = Bench::start().await;
+    let boss = bench.account("boss", Role::Admin).await;
+    let ann = bench.account("ann", Role::Volunteer).await;
+    bench.worker(&ann, "m").await;
+    let made: Value =
+        read(bench.post("/api/v1/tokens", &boss, &json!({ "name": "day", "role": "admin", "days": 1 })).await).await;
+    let day = made["token"].as_str().unwrap();
+    let invitation = json!({ "role": "admin" });
+    problem(bench.post("/api/v1/invitations", day, &invitation).await, Code::Forbidden).await;
+    problem(bench.post("/api/v1/accounts/ann", day, &invitation).await, Code::Forbidden).await;
+    assert!(bench.post("/api/v1/invitations", &boss, &invitation).await.status().is_success());
+}
+
+/// A maintainer changes nothing of an administrator, nor of its workers.
+#[tokio::test]
+async fn a_maintainer_blocks_no_workers_of_an_administrator() {
+    let bench = Bench::start().await;
+    let (boss, mei) = (bench.account("boss", Role::Admin).await, bench.account("mei", Role::Maintainer).await);
+    let worker = bench.worker(&boss, "m").await;
+    let block = json!({ "message": "go" });
+    for (path, body) in [("block", &block), ("trust", &json!({ "trusted": true }))] {
+        let path = format!("/api/v1/workers/{worker}/{path}");
+        problem(bench.post(&path, &mei, body).await, Code::Forbidden).await;
+        assert!(bench.post(&path, &boss, body).await.status().is_success(), "{path}");
+    }
+}
