@@ -7,9 +7,11 @@ import sys
 import tomllib
 from decimal import ROUND_HALF_UP, Decimal
 
+from games import MANIFESTS, shards
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NETS = ROOT / "nets"
-KEYS = {"name", "says", "minutes", "run", "sha256", "equals", "elo", "needs", "positions"}
+KEYS = {"name", "says", "minutes", "run", "sha256", "equals", "elo", "needs", "games", "positions"}
 # Path and package of each peer that a claim needs.
 PEERS = {"Fairy-Stockfish 11.1": ("/usr/games/fairy-stockfish", "fairy-stockfish")}
 
@@ -41,6 +43,8 @@ def read(net):
             refuse(f"{path}: the claim `{claim.get('name')}` has too much, or too little: {', '.join(wrong)}")
         if "needs" in claim and claim["needs"] not in PEERS:
             refuse(f"{path}: the claim `{claim['name']}` needs `{claim['needs']}`, which is none of {', '.join(PEERS)}")
+        for other in set(claim.get("games", [])) - set(MANIFESTS):
+            refuse(f"{path}: the claim `{claim['name']}` needs games of `{other}`, which are not published")
     return claimed
 
 
@@ -69,9 +73,9 @@ def contradictions(net):
             yield f"no file here is the training set {source['manifest']} of net.json"
     for claim in claims_of(net):
         for name, wanted in claim.get("sha256", {}).items():
-            # A result is here under its last name, or is one of the games.
-            places = [folder / pathlib.Path(name).name, folder / "games" / name]
-            if wanted not in {sha256(path) for path in places if path.is_file()}:
+            # A result is here under its last name, or is one of the games, which may not be here.
+            place = folder / pathlib.Path(name).name
+            if wanted not in (sha256(place) if place.is_file() else "", shards(net).get(folder / "games" / name)):
                 yield f"the claim `{claim['name']}`: no {name} here has SHA-256 {wanted}"
     yield from unsaid(claims_of(net), folder / "net.md")
 
