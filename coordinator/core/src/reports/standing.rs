@@ -85,9 +85,10 @@ fn audits(facts: &Facts) -> String {
     };
     let (clean, open) = (of(&[AuditState::Clean]), of(&[AuditState::Wanted, AuditState::Leased]));
     let drawn = counted((clean + open) as usize, "upload");
+    let were = if clean + open == 1 { "was" } else { "were" };
     let played = games_of(facts.clean_games);
     format!(
-        "{drawn} of it drawn for audits: {clean} clean, {open} open; others played {played} again, to the same moves."
+        "{drawn} of it {were} drawn for audits: {clean} clean, {open} open; others played {played} again, to the same moves."
     )
 }
 
@@ -111,6 +112,7 @@ fn event(entry: &Entry) -> String {
         None => entry.text.clone().unwrap_or_default(),
         Some("comparison") => format!("{numbers} of job {job} came out otherwise elsewhere"),
         Some("ruling") => format!("the referee ruled on {numbers} of job {job}: certificate {ruling}"),
+        Some("dropped") => format!("it was lent an audit that it dropped: {numbers} of job {job}"),
         Some("audit") => format!("an audit lapsed: {numbers} of job {job}"),
         Some(_) => format!("a lease lapsed: {numbers} of job {job}"),
     }
@@ -146,7 +148,7 @@ mod tests {
         let expected = [
             "Account eve of 1970-01-01 00:00 UTC is active.",
             "It has sent no games.",
-            "0 uploads of it drawn for audits: 0 clean, 0 open; others played 0 games again, to the same moves.",
+            "0 uploads of it were drawn for audits: 0 clean, 0 open; others played 0 games again, to the same moves.",
             "It was lent 0 audits of others, and missed 0.",
             "It may hold 10 s of a core at a time: 10 s as any account, the rest for proven work.",
         ];
@@ -182,6 +184,7 @@ mod tests {
             history: vec![
                 entry(Some("fresh"), None, 10, 20, 0),
                 entry(Some("audit"), None, 3, 1, 0),
+                entry(Some("dropped"), None, 4, 2, 0),
                 entry(Some("comparison"), None, 7, 1, 0),
                 entry(Some("ruling"), None, 7, 1, 4),
                 entry(None, Some("by hand; 1 upload of the account left the pool"), 0, 0, 0),
@@ -191,13 +194,14 @@ mod tests {
         let expected = [
             "Account eve of 1970-01-01 00:00 UTC is in quarantine: by hand.",
             "Of what it sent, 80 games in 2 uploads count; 30 games in 1 upload are in quarantine.",
-            "3 uploads of it drawn for audits: 1 clean, 2 open; others played 40 games again, to the same moves.",
+            "3 uploads of it were drawn for audits: 1 clean, 2 open; others played 40 games again, to the same moves.",
             "It was lent 5 audits of others, and missed 1.",
             "It may hold 11 s of a core at a time: 10 s as any account, the rest for proven work.",
             "It has 3 faults that it had no proven work to pay for.",
             "So it gets no games before 1970-01-01 00:02 UTC.",
             "1970-01-01 00:01 UTC: a lease lapsed: games 10 to 29 of job 2.",
             "1970-01-01 00:01 UTC: an audit lapsed: game 3 of job 2.",
+            "1970-01-01 00:01 UTC: it was lent an audit that it dropped: games 4 to 5 of job 2.",
             "1970-01-01 00:01 UTC: game 7 of job 2 came out otherwise elsewhere.",
             "1970-01-01 00:01 UTC: the referee ruled on game 7 of job 2: certificate 4.",
             "1970-01-01 00:01 UTC: by hand; 1 upload of the account left the pool.",

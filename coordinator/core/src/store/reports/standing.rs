@@ -61,7 +61,8 @@ pub struct Audits {
 pub struct Entry {
     /// Its time.
     pub at: Time,
-    /// The kind of a lapsed lease, `comparison`, or `ruling`; none for an event.
+    /// The kind of a lapsed lease, `dropped` for an audit, `comparison`, or `ruling`; none for an
+    /// event.
     pub what: Option<String>,
     /// The text of an event.
     pub text: Option<String>,
@@ -127,7 +128,7 @@ pub async fn facts(connection: &mut Connection<'_>, account: &AccountKey) -> Res
     })
 }
 
-/// The events about an account and its workers, its lapsed leases, and the comparisons and rulings
+/// The events about an account and its workers, its lapsed leases and dropped audits, and the comparisons and rulings
 /// that found a difference in its games.
 async fn history(connection: &mut Connection<'_>, account: AccountId) -> Result<Vec<Entry>, StoreError> {
     let query = "SELECT at, what, text, job, first, games, ruling FROM (
@@ -137,6 +138,8 @@ async fn history(connection: &mut Connection<'_>, account: AccountId) -> Result<
                      WHERE workers.account = $1 AND subject = 'worker:' || CAST(workers.id AS TEXT)
                      UNION ALL SELECT expires, kind, NULL, job, first, games, 0 FROM leases
                      WHERE account = $1 AND state = 'expired'
+                     UNION ALL SELECT created, 'dropped', NULL, job, first, games, 0 FROM leases
+                     WHERE account = $1 AND state = 'returned' AND kind = 'audit'
                      UNION ALL SELECT comparisons.created, 'comparison', NULL, comparisons.job, comparisons.game, 1, 0
                      FROM shards CROSS JOIN comparisons
                      WHERE shards.account = $1 AND comparisons.left_shard = shards.id AND comparisons.game IS NOT NULL
