@@ -408,7 +408,7 @@ fn an_update_replaces_the_installed_program() {
 
     let new = bin.join(".chuhe-worker.new");
     fs::write(&new, "#!/bin/sh\nexit 0 # the next\n").unwrap();
-    install(folder.path(), &installed, &new, "9.0.0", "9.0.2").unwrap();
+    install(folder.path(), &installed, &new, "9.0.0", "9.0.2", Duration::from_mins(5)).unwrap();
     assert_eq!(fs::read_to_string(&installed).unwrap(), "#!/bin/sh\nexit 0 # the next\n");
     let names = fs::read_dir(&bin).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
