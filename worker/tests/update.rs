@@ -101,7 +101,7 @@ fn a_successor_that_fails_its_test_never_gets_the_name() {
 
 /// The machine may have been busy.
 #[test]
-fn a_successor_whose_test_takes_too_long_is_tried_again() {
+fn a_slow_successor_is_tried_again() {
     let Place { root, program, new, .. } = &place("newer.program");
     let error = install(root, program, new, "0.1.0", "9.0.0", Duration::ZERO).unwrap_err();
     assert_eq!(error.to_string(), "the self-test of version 9.0.0 did not end in time; it is tried again later");

@@ -94,8 +94,8 @@ impl Comparisons<'_> {
 }
 
 impl Shards<'_> {
-    /// Claims unchecked shards of an engine until a time: the newest of each account, in an order of
-    /// the accounts that `draw` chooses, then the next ones.
+    /// Claims unchecked shards of an engine until a time: the newest of each account, then the next
+    /// ones. `draw` chooses the order of the accounts.
     pub async fn claim_unchecked(
         &mut self,
         now: Time,

@@ -48,7 +48,7 @@ pub struct Words {
     pub play: Play,
     /// The guided tour.
     pub tour: Tour,
-    /// What trust costs and guarantees.
+    /// The price of trust, and its guarantees.
     pub trust: Trust,
 }
 

@@ -18,7 +18,7 @@ use crate::{
     hostile::{gate, grab},
 };
 
-/// Bounds between which a test goes on.
+/// Bounds that a test of equal nets does not reach soon.
 const LONG: &str = "elo0 = 0.0\nelo1 = 5.0\nmost_pairs = 2000";
 
 async fn endless(bench: &Bench) {

@@ -34,7 +34,7 @@ async fn certificate(bench: &Bench, ruling: u32) -> Certificate {
     read(bench.request(Method::GET, &format!("/api/v1/rulings/{ruling}"), "").send().await.unwrap()).await
 }
 
-/// What trust costs, as maintainers see it.
+/// A figure of the price of trust, as maintainers see it.
 async fn costs(bench: &Bench, boss: &str, name: &str) -> i64 {
     let report: serde_json::Value = read(bench.request(Method::GET, "/api/v1/trust", boss).send().await.unwrap()).await;
     report[name].as_i64().unwrap()
@@ -109,7 +109,7 @@ async fn an_idle_referee_checks_a_game_of_each_upload() {
 }
 
 #[tokio::test]
-async fn maintainers_see_what_trust_costs() {
+async fn maintainers_see_the_price_of_trust() {
     let bench = Bench::start().await;
     bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
     let boss = bench.account("boss", Role::Maintainer).await;

@@ -1,4 +1,4 @@
-//! What trust costs: games played again, games withheld and taken out, and who did the work.
+//! The price of trust: games played again, withheld or taken out, and the shares of the work.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::{
     store::{Connection, StoreError, convert::row},
 };
 
-/// What trust costs on a server, from its first day on.
+/// The price of trust on a server, from its first day on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trust {
     /// Validated games, with those played again.
