@@ -36,7 +36,7 @@ pub struct NewShard {
     pub state: ShardState,
 }
 
-/// What an account has of a gate.
+/// The share of an account in a gate.
 #[derive(Clone, Copy, Debug)]
 pub struct GateShare {
     /// Games that it was lent or has delivered.

@@ -31,8 +31,8 @@ impl Operation for ClaimDisputes {
     }
 }
 
-/// Claims shards of an engine that no referee has checked, until a time: of accounts drawn at random
-/// the newest ones. So small uploads of one account do not keep a referee from the others.
+/// Claims shards of an engine that no referee has checked, until a time: of accounts drawn at
+/// random the newest ones. So small uploads of one account do not keep a referee from the others.
 pub struct ClaimUnchecked {
     /// A random number, which decides on the accounts.
     pub draw: u64,
