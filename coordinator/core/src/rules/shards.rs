@@ -56,9 +56,9 @@ impl Lease {
         Ok(())
     }
 
-    /// Checks an upload beside the earlier ones of its lease: some of its games must be new. A worker
-    /// that crashes may repeat games. If it overlaps several of them, at least a half must be new:
-    /// otherwise each of many uploads would be compared and audited for one more game.
+    /// Checks an upload beside the earlier ones of its lease: some of its games must be new. A
+    /// worker that crashes may repeat games. If it overlaps several of them, at least a half must
+    /// be new. Otherwise many uploads would be compared and audited for one new game each.
     pub fn check_repeat(games: &Range<i64>, earlier: &[EarlierUpload]) -> Result<(), Refusal> {
         let is_rejected = |upload: &&EarlierUpload| upload.state == ShardState::Rejected;
         let rejected = earlier.iter().filter(is_rejected).count();
