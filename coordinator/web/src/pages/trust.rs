@@ -1,4 +1,4 @@
-//! What trust costs on this server, and what it guarantees: the counts of the database beside the
+//! The price of trust on this server, and its guarantees: the counts of the database beside the
 //! figures of the adversary simulation.
 
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Router<App> {
 /// The rows of the simulation: see `docs/TRUST.md`.
 const FIGURES: &str = include_str!("../../../../docs/trust.csv");
 
-/// What an owner of several accounts reaches at most, over all simulated strategies.
+/// The most that an owner of several accounts reaches, over all simulated strategies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Worst {
     /// Forged games of a million in training sets.
@@ -166,7 +166,7 @@ mod tests {
         );
     }
 
-    /// What the documents promise at a third of the accounts with checks.
+    /// The promises of the documents, at a third of the accounts with checks.
     #[test]
     fn the_figures_keep_the_promises() {
         let all = &SIMULATION.guarantees;

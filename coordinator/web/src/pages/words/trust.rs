@@ -1,7 +1,7 @@
-//! What trust costs and guarantees.
+//! The price of trust, and its guarantees.
 
 super::list::words! {
-    /// What trust costs and guarantees.
+    /// The price of trust, and its guarantees.
     Trust {
         title: "Trust", "信任";
         about: "Accounts are only names, so nothing is believed that was not shown. That costs games that are played twice, and waiting.",
