@@ -325,7 +325,7 @@ fn losing(terms: &Header, games: u64) -> Vec<Record> {
 }
 
 /// A gate that a candidate of the champion's strength passes. Returns its job.
-async fn gate(bench: &Bench) -> i64 {
+pub(crate) async fn gate(bench: &Bench) -> i64 {
     let gate = "[gate]\nelo0 = -400.0\nelo1 = -100.0\nmodel = \"logistic\"\nbatch_pairs = 4\nmost_pairs = 200";
     let text = CAMPAIGN.replace("positions = 400", "positions = 100_000_000").replace("[gate]", gate);
     let text = text.replace("ply_cap = 40\n", "ply_cap = 160\n");
