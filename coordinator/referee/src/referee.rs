@@ -82,8 +82,8 @@ impl Referee {
         Self { store, objects, clock, kernel, nets: Arc::default() }
     }
 
-    /// Plays until stopped; sleeps while there is nothing to play. A stop ends after the game at hand,
-    /// and its upload is checked again.
+    /// Plays until stopped; sleeps while there is nothing to play. A stop ends after the game at
+    /// hand, and its upload is checked again.
     pub async fn serve(self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             let step = tokio::select! {

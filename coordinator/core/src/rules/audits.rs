@@ -131,8 +131,8 @@ pub fn is_at_work(now: Time, claimed: Option<Time>) -> bool {
     claimed.is_some_and(|claimed| now.0 - claimed.0 <= REFEREE_MS)
 }
 
-/// Games of an upload that a referee plays again: each of a match, since a few pairs decide it, and
-/// otherwise one in [`CHECKED_SHARE`], at least one.
+/// Games of an upload that a referee plays again: all of a match, since a few pairs decide it. Of
+/// self-play it is one in [`CHECKED_SHARE`], at least one.
 #[must_use]
 pub const fn checked_games(is_match: bool, games: u64) -> u64 {
     if is_match { games } else { games.div_ceil(CHECKED_SHARE) }
@@ -341,7 +341,9 @@ mod tests {
             let games = draw_checked(1_000..1_520, false, draw_of(draw, ShardId(3)));
             let [one, two, three] = games[..] else { panic!("{games:?}") };
             assert!(one != two && two != three && one != three, "{games:?}");
-            games.iter().for_each(|game| drawn[*game as usize - 1_000] += 1);
+            for game in games {
+                drawn[game as usize - 1_000] += 1;
+            }
         }
         assert!(drawn.iter().all(|count| (90..=210).contains(count)), "{drawn:?}");
         let mut all = draw_checked(10..26, true, 5);
