@@ -12,6 +12,7 @@ use coordinator_core::{
     ops::disputes::{
         ClaimDisputes, ClaimUnchecked, ClaimedGame, PassCheck, PostponeGame, RecordRuling, Ruled, finish_reviews,
     },
+    rules::audits,
     store::{Database, StoreError},
     validator::random,
 };
@@ -81,10 +82,15 @@ impl Referee {
         Self { store, objects, clock, kernel, nets: Arc::default() }
     }
 
-    /// Plays until stopped; sleeps while there is nothing to play.
+    /// Plays until stopped; sleeps while there is nothing to play. A stop ends after the game at
+    /// hand, and its upload is checked again.
     pub async fn serve(self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
-            let pause = match self.step().await {
+            let step = tokio::select! {
+                step = self.step() => step,
+                changed = stop.changed() => if changed.is_err() { break } else { continue },
+            };
+            let pause = match step {
                 Ok(true) => continue,
                 Ok(false) => IDLE_PAUSE,
                 Err(error) => {
@@ -106,6 +112,21 @@ impl Referee {
     ///
     /// If database or objects fail, or the game cannot be played.
     pub async fn step(&self) -> Result<bool, RefereeError> {
+        if self.settle().await? {
+            return Ok(true);
+        }
+        let now = self.clock.now();
+        let (bench_signature, limit, until) = (bench::SIGNATURE, 1, now.after(CLAIM_MS));
+        let uploads = self.store.run(now, ClaimUnchecked { draw: random(), bench_signature, limit, until }).await?;
+        for upload in &uploads {
+            let checked = self.check(upload).await;
+            self.or_postpone(ClaimedGame::OfShard(upload.shard), checked).await?;
+        }
+        Ok(!uploads.is_empty())
+    }
+
+    /// Rules on a disputed game; false if there is none.
+    async fn settle(&self) -> Result<bool, RefereeError> {
         let now = self.clock.now();
         let (bench_signature, limit, until) = (bench::SIGNATURE, 1, now.after(CLAIM_MS));
         let disputes = self.store.run(now, ClaimDisputes { bench_signature, limit, until }).await?;
@@ -113,15 +134,7 @@ impl Referee {
             let ruled = self.rule(dispute).await;
             self.or_postpone(ClaimedGame::Disputed(dispute.comparison), ruled).await?;
         }
-        if !disputes.is_empty() {
-            return Ok(true);
-        }
-        let uploads = self.store.run(now, ClaimUnchecked { draw: random(), bench_signature, limit, until }).await?;
-        for upload in &uploads {
-            let checked = self.check(upload).await;
-            self.or_postpone(ClaimedGame::OfShard(upload.shard), checked).await?;
-        }
-        Ok(!uploads.is_empty())
+        Ok(!disputes.is_empty())
     }
 
     /// Leaves a game for a day that cannot be played.
@@ -149,16 +162,35 @@ impl Referee {
         self.record_ruling(Ruled::Dispute(dispute.comparison, is_right), &certificate).await
     }
 
+    /// Plays games of an upload again, until one differs. If none does, the first one is known.
     async fn check(&self, upload: &ToValidate) -> Result<(), RefereeError> {
-        let games = upload.games.end - upload.games.start;
-        let (shard, game) = (upload.hash, upload.games.start + random() % games.max(1));
-        let version = self.record(shard, game).await?;
-        let run = self.run_of(&upload.header).await?;
-        let played = spawn_blocking(move || Certificate::check(&run, &mut run.players(), game, shard, &version));
-        match played.await?.map_err(|error| RefereeError::Unplayable(error.to_string()))? {
-            Some(certificate) => self.record_ruling(Ruled::Check(upload.shard), &certificate).await,
-            None => self.pass(upload.shard, game).await,
+        let games = audits::draw_checked(upload.games.clone(), upload.header.opponent.is_some(), random());
+        let (shard, versions) = (upload.hash, self.records(upload.hash, games.clone()).await?);
+        let run = Arc::new(self.run_of(&upload.header).await?);
+        for (number, (&game, version)) in games.iter().zip(versions).enumerate() {
+            if number > 0 {
+                self.keep(upload.shard).await?;
+            }
+            let run = Arc::clone(&run);
+            let played = spawn_blocking(move || Certificate::check(&run, &mut run.players(), game, shard, &version));
+            let ruling = played.await?.map_err(|error| RefereeError::Unplayable(error.to_string()))?;
+            if let Some(certificate) = ruling {
+                return self.record_ruling(Ruled::Check(upload.shard), &certificate).await;
+            }
         }
+        match games.first() {
+            Some(&game) => self.pass(upload.shard, game).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps the claim of an upload with more games to check. Disputes do not wait for them.
+    async fn keep(&self, shard: ShardId) -> Result<(), RefereeError> {
+        if let Err(error) = self.settle().await {
+            tracing::error!(%error, "a disputed game was not played");
+        }
+        let (now, game) = (self.clock.now(), ClaimedGame::OfShard(shard));
+        Ok(self.store.run(now, PostponeGame { game, until: now.after(CLAIM_MS) }).await?)
     }
 
     async fn pass(&self, shard: ShardId, game: u64) -> Result<(), RefereeError> {
@@ -178,8 +210,17 @@ impl Referee {
 
     /// A game of a shard.
     async fn record(&self, hash: Digest, game: u64) -> Result<Record, RefereeError> {
+        let records = self.records(hash, vec![game]).await?;
+        records.into_iter().next().ok_or_else(|| unreadable(Kind::Shard, hash, "it has no games"))
+    }
+
+    /// Games of a shard.
+    async fn records(&self, hash: Digest, games: Vec<u64>) -> Result<Vec<Record>, RefereeError> {
         let bytes = self.object(Kind::Shard, hash).await?;
-        let read = spawn_blocking(move || shard::Shard::new(&bytes[..]).and_then(|shard| shard.game(game)));
+        let read = spawn_blocking(move || {
+            let shard = shard::Shard::new(&bytes[..])?;
+            games.into_iter().map(|game| shard.game(game)).collect::<Result<Vec<Record>, _>>()
+        });
         read.await?.map_err(|error| unreadable(Kind::Shard, hash, error))
     }
 

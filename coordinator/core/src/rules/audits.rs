@@ -32,6 +32,9 @@ const REFEREE_MS: i64 = 10 * 60 * SECOND;
 /// The time after its validation in which an upload waits for its check.
 const CHECK_MS: i64 = HOUR;
 
+/// A referee plays one in so many games of a self-play upload again.
+const CHECKED_SHARE: u64 = 256;
+
 /// Draws whether a shard is audited.
 #[must_use]
 pub fn is_wanted(clean_games: i64, min_percent: u64, draw: u64) -> bool {
@@ -74,8 +77,8 @@ impl ToCompare {
     }
 }
 
-/// Draws the auditor of a shard among accounts that may be, weighted by their proven work. So two
-/// accounts of one owner meet as rarely as their share of all work is small. A half of the audits
+/// Draws the auditor of a shard among accounts that may be, weighted by their proven work. So an
+/// owner of a tenth of all proven work audits about a tenth of its own games. A half of the audits
 /// is for trusted accounts. `draw` is random, and another one for each shard.
 #[must_use]
 pub fn draw_auditor(auditors: &[Auditor], may_audit: impl Fn(&Auditor) -> bool, draw: u64) -> Option<AccountId> {
@@ -126,6 +129,26 @@ pub fn checks_since(now: Time, claimed: Option<Time>) -> Time {
 #[must_use]
 pub fn is_at_work(now: Time, claimed: Option<Time>) -> bool {
     claimed.is_some_and(|claimed| now.0 - claimed.0 <= REFEREE_MS)
+}
+
+/// Games of an upload that a referee plays again: all of a match, since a few pairs decide it. Of
+/// self-play it is one in [`CHECKED_SHARE`], at least one.
+#[must_use]
+pub const fn checked_games(is_match: bool, games: u64) -> u64 {
+    if is_match { games } else { games.div_ceil(CHECKED_SHARE) }
+}
+
+/// Draws the games of an upload that a referee plays again, in their order of play.
+#[must_use]
+pub fn draw_checked(games: Range<u64>, is_match: bool, draw: u64) -> Vec<u64> {
+    let count = checked_games(is_match, games.end - games.start) as usize;
+    let mut games: Vec<u64> = games.collect();
+    for place in 0..count {
+        let left = (games.len() - place) as u64;
+        games.swap(place, place + (game_seed(draw, place as u64) % left) as usize);
+    }
+    games.truncate(count);
+    games
 }
 
 /// The random number of a shard among those of one draw.
@@ -303,6 +326,30 @@ mod tests {
         assert_eq!([0, REFEREE_MS].map(since), [Time(8 * HOUR); 2]);
         let none = Time(i64::MAX);
         assert_eq!((since(REFEREE_MS + 1), checks_since(now, None)), (none, none), "it is gone");
+    }
+
+    #[test]
+    fn each_game_of_a_match_is_checked_and_a_share_of_selfplay() {
+        assert_eq!([1, 16, 4_096].map(|games| checked_games(true, games)), [1, 16, 4_096]);
+        assert_eq!([1, 256, 257, 1_808].map(|games| checked_games(false, games)), [1, 1, 2, 8]);
+    }
+
+    #[test]
+    fn checked_games_are_drawn_alike() {
+        let mut drawn = [0; 520];
+        for draw in 0..26_000 {
+            let games = draw_checked(1_000..1_520, false, draw_of(draw, ShardId(3)));
+            let [one, two, three] = games[..] else { panic!("{games:?}") };
+            assert!(one != two && two != three && one != three, "{games:?}");
+            for game in games {
+                drawn[game as usize - 1_000] += 1;
+            }
+        }
+        assert!(drawn.iter().all(|count| (90..=210).contains(count)), "{drawn:?}");
+        let mut all = draw_checked(10..26, true, 5);
+        assert_ne!(all, (10..26).collect::<Vec<_>>(), "the first one, which becomes known, is random too");
+        all.sort_unstable();
+        assert_eq!(all, (10..26).collect::<Vec<_>>());
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(crate) struct Strategy {
     pub(crate) name: &'static str,
     /// The share of its self-play leases that it forges, in thousandths.
     pub(crate) lies: u64,
-    /// The share of a forged lease's games that are forged, in thousandths.
+    /// The share of a forged lease's games that are forged, in thousandths. At least one is.
     pub(crate) part: u64,
     /// The share of its leases in gates that it forges, in thousandths.
     pub(crate) gate_lies: u64,
@@ -91,8 +91,8 @@ pub(crate) struct Plan {
     pub(crate) rounds: i64,
     /// Rounds between two training sets, each with a gate.
     pub(crate) generation: i64,
-    /// Games that the referee plays again in a round, each of a random shard.
-    pub(crate) checks: usize,
+    /// Cores of the referee.
+    pub(crate) referee: i64,
     /// Cores of each machine.
     pub(crate) cores: i64,
     /// The seed.
@@ -110,11 +110,11 @@ pub(crate) struct Outcome {
     pub(crate) forged: i64,
     /// Decided gates.
     pub(crate) gates: i64,
-    /// Counted batches of pairs in them.
-    pub(crate) batches: i64,
-    /// Those that are forged.
-    pub(crate) forged_batches: i64,
-    /// Decided gates with so many forged batches that the verdict may be wrong.
+    /// Counted pairs in them.
+    pub(crate) pairs: i64,
+    /// Those with a forged game.
+    pub(crate) forged_pairs: i64,
+    /// Decided gates with a forged pair in so many batches that the verdict may be wrong.
     pub(crate) lost_gates: i64,
     /// Games of honest machines that were disputed, for as long as the referee took.
     pub(crate) disputed: i64,
@@ -137,7 +137,9 @@ pub(crate) struct Outcome {
     /// Games that the owner holds, summed over rounds.
     pub(crate) held: i64,
     /// Games that the referee played again.
-    pub(crate) checks: i64,
+    pub(crate) checked: i64,
+    /// Those of gates.
+    pub(crate) checked_of_gates: i64,
     /// Quarantined accounts of the owner.
     pub(crate) caught: u64,
     /// Quarantined accounts of others.
@@ -163,6 +165,11 @@ impl Outcome {
     /// Replayed games of all machines, in thousandths.
     pub(crate) fn fleet_replayed_permille(&self) -> i64 {
         (self.replayed + self.owner_replayed) * 1_000 / (self.played + self.owner_played).max(1)
+    }
+
+    /// Games that the referee played again, of a thousand that all machines played.
+    pub(crate) fn checked_permille(&self) -> i64 {
+        self.checked * 1_000 / (self.played + self.owner_played).max(1)
     }
 }
 
@@ -198,7 +205,7 @@ const BATCHES: usize = 64;
 /// Batches that an account gets in a round.
 const BATCHES_PER_TURN: usize = 2;
 
-/// One in so many batches, if forged, may turn a verdict.
+/// One in so many batches, if it has a forged pair, may turn a verdict.
 const TURNING_SHARE: i64 = 8;
 
 /// Games of a batch.
@@ -404,8 +411,8 @@ impl World {
         self.batches_of_turn -= usize::from(is_of_gate);
         let games = if is_of_gate { BATCH_GAMES } else { games };
         let is_forged = self.chance(if is_of_gate { gate_lies } else { lies });
-        let part = if is_of_gate { 1_000 } else { self.plan.strategy.part };
-        let forged = if is_forged { (games * part as i64 + 999) / 1_000 } else { 0 };
+        let part = self.plan.strategy.part as i64;
+        let forged = if is_forged { (games * part + 999) / 1_000 } else { 0 };
         let first = self.next_game;
         self.next_game += games;
         if self.accounts[index].is_owners {
@@ -481,35 +488,42 @@ impl World {
         self.wanted.insert(shard);
     }
 
-    /// The referee plays a game of each unchecked shard again, as many as it can. The last come
-    /// first.
+    /// The referee plays games of unchecked shards again, as many as it can. The last come first.
     fn check(&mut self) {
-        let mut left = self.plan.checks;
-        while left > 0 {
-            let Some(id) = self.unchecked.pop() else { return };
-            let row = &mut self.shards[id.0 as usize];
+        let mut left = GAMES_PER_CORE * self.plan.referee;
+        while let Some(id) = self.unchecked.pop() {
+            let row = &self.shards[id.0 as usize];
             if row.evidence.state != ShardState::Validated {
                 continue;
             }
+            let (numbers, is_of_gate, forged_until) = (&row.evidence.numbers, row.is_of_gate, row.forged_until);
+            let numbers = numbers.start as u64..numbers.end as u64;
+            let games = audits::draw_checked(numbers, is_of_gate, self.random.bits());
+            if games.len() as i64 > left {
+                self.unchecked.push(id);
+                return;
+            }
+            let wrong = games.iter().position(|game| (*game as i64) < forged_until);
+            let played = wrong.map_or(games.len(), |place| place + 1) as i64;
+            left -= played;
+            self.outcome.checked += played;
+            self.outcome.checked_of_gates += if is_of_gate { played } else { 0 };
+            let row = &mut self.shards[id.0 as usize];
             row.is_checked = true;
-            let numbers = row.evidence.numbers.clone();
-            let game = numbers.start + self.random.below((numbers.end - numbers.start) as u64) as i64;
-            left -= 1;
-            self.outcome.checks += 1;
-            if game < self.shards[id.0 as usize].forged_until {
+            if let Some(place) = wrong {
                 let mut case = self.case(&[id]);
-                case.found_wrong(id, game);
+                case.found_wrong(id, games[place] as i64);
                 self.settle(case);
                 self.review();
             } else {
-                self.shards[id.0 as usize].evidence.checked_game = Some(game);
+                row.evidence.checked_game = games.first().map(|game| *game as i64);
             }
         }
     }
 
     /// Whether a shard waits for its check.
     fn awaits_check(&self, shard: ShardId) -> bool {
-        let claimed = (self.plan.checks > 0).then_some(self.now);
+        let claimed = (self.plan.referee > 0).then_some(self.now);
         let shard = &self.shards[shard.0 as usize];
         !shard.is_checked && shard.validated > audits::checks_since(self.now, claimed)
     }
@@ -757,14 +771,14 @@ impl World {
         let is_checked = !batches.iter().any(|id| self.awaits_check(*id));
         if missing <= 0 && waiting == 0 && is_checked {
             self.outcome.gates += 1;
-            self.outcome.batches += BATCHES as i64;
-            let forged = |id: &&ShardId| {
+            self.outcome.pairs += games / 2;
+            let forged_games = |id: &ShardId| {
                 let shard = &self.shards[id.0 as usize];
-                shard.forged_until > shard.evidence.numbers.start
+                shard.forged_until - shard.evidence.numbers.start
             };
-            let forged = batches.iter().filter(forged).count() as i64;
-            self.outcome.forged_batches += forged;
-            self.outcome.lost_gates += i64::from(forged * TURNING_SHARE >= BATCHES as i64);
+            let forged: Vec<i64> = batches.iter().map(forged_games).filter(|games| *games > 0).collect();
+            self.outcome.forged_pairs += forged.iter().map(|games| (games + 1) / 2).sum::<i64>();
+            self.outcome.lost_gates += i64::from(forged.len() as i64 * TURNING_SHARE >= BATCHES as i64);
             self.gate = None;
         } else if waiting < missing {
             let auditable = rows.iter().filter(|row| matches!(row.audit, AuditState::None | AuditState::Clean));

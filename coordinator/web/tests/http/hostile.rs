@@ -327,7 +327,7 @@ fn losing(terms: &Header, games: u64) -> Vec<Record> {
 }
 
 /// Bounds with which a candidate of the champion's strength passes.
-const EASY: &str = "elo0 = -400.0\nelo1 = -100.0\nmost_pairs = 200";
+pub(crate) const EASY: &str = "elo0 = -400.0\nelo1 = -100.0\nmost_pairs = 200";
 
 /// A gate with these bounds of a candidate that plays as the champion does. Returns its job.
 pub(crate) async fn gate(bench: &Bench, bounds: &str) -> i64 {

@@ -1,6 +1,6 @@
 //! The referee beside a coordinator: disputes end with no trusted worker, and anyone verifies why.
 
-use dataset::{Digest, Record};
+use dataset::{Digest, Header, Record};
 use engine::Evaluation;
 use nnue::Kernel;
 use protocol::api::{problem::Code, work::Role};
@@ -13,6 +13,8 @@ use selfplay::{
 
 use crate::{
     bench::{Bench, CAMPAIGN, play, problem, read, shard},
+    dishonest::Player,
+    hostile::{EASY, gate},
     paging::Visitor,
 };
 
@@ -83,7 +85,7 @@ async fn a_dispute_is_settled_without_trusted_workers() {
 }
 
 #[tokio::test]
-async fn an_idle_referee_checks_a_game_of_each_upload() {
+async fn an_idle_referee_checks_each_upload() {
     let bench = Bench::start().await;
     bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
     let (eve, ann) = (bench.account("eve", Role::Volunteer).await, bench.account("ann", Role::Volunteer).await);
@@ -106,6 +108,34 @@ async fn an_idle_referee_checks_a_game_of_each_upload() {
     let ruling = certificate(&bench, 1).await;
     let run = Run::from_header(&ruling.header, Evaluation::Plain, None, None).unwrap();
     assert_eq!((ruling.shards.len(), ruling.verify(&run, &mut run.players())), (1, Ok(())));
+}
+
+/// All games of a match are checked: no luck is needed.
+#[tokio::test]
+async fn one_forged_pair_of_a_gate_is_found() {
+    let bench = Bench::start().await;
+    gate(&bench, EASY).await;
+    bench.execute("UPDATE jobs SET nodes_per_game = nodes_per_game / 4".to_owned()).await;
+    let referee = referee(&bench);
+    let with_forged_pair = |terms: &Header, games: u64| {
+        let mut records = play(terms, games);
+        assert!(records.len() >= 8, "a pair among several: {} games", records.len());
+        let lies = forged(&records.split_off(records.len() - 2));
+        records.extend(lies);
+        records
+    };
+    assert!(Player::new(&bench, "ann").await.work(&bench, play).await);
+    assert!(Player::new(&bench, "eve").await.work(&bench, with_forged_pair).await);
+    bench.validate().await;
+    while referee.step().await.unwrap() {}
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE state = 'quarantined'").await, 1);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE state = 'quarantined' AND name = 'eve'").await, 1);
+    let forged = "SELECT COUNT(*) FROM rulings JOIN shards ON rulings.job = shards.job
+                  WHERE shards.state = 'quarantined' AND rulings.game >= shards.first + shards.games - 2";
+    assert_eq!(bench.number(forged).await, 1, "a game of the forged pair is ruled on");
+    let known = "SELECT COUNT(*) FROM shards WHERE state = 'validated' AND checked = 1 AND checked_game >= first
+                 AND checked_game < first + games";
+    assert_eq!(bench.number(known).await, 1, "a game of the honest upload is known");
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ super::list::words! {
         with_checks: "With a referee's checks", "有抽查";
         without_checks: "Without checks", "无抽查";
         forged: "Forged games of a million", "每百万局伪造";
-        gates: "Forged in gates", "测试中伪造";
+        gates: "Pairs forged in gates", "测试中伪造的对局对";
         delayed: "Honest games delayed", "诚实对局延迟";
         again: "Work played again", "重下工作量";
         simulated: "The worst of all strategies in each cell: {} simulations of these rules with {} leases, {} strategies, fleets of sixty accounts.",
