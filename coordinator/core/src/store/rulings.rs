@@ -94,8 +94,8 @@ impl Comparisons<'_> {
 }
 
 impl Shards<'_> {
-    /// Claims unchecked shards of an engine until a time: the newest of each account, then the next
-    /// ones. `draw` chooses the order of the accounts.
+    /// Claims unchecked shards of an engine until a time: those of matches, which decide gates, then
+    /// the newest of each account, then the next ones. `draw` chooses the order of the accounts.
     pub async fn claim_unchecked(
         &mut self,
         now: Time,
@@ -107,12 +107,13 @@ impl Shards<'_> {
         let query = self.0.skip_locked(
             "SELECT shards.id AS shard, shards.hash AS hash, shards.first AS first, shards.games AS games,
                     jobs.header AS header
-             FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY account ORDER BY id DESC) AS turn
-                   FROM (SELECT id, account FROM shards
+             FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY account, is_match ORDER BY id DESC) AS turn
+                   FROM (SELECT id, account, CASE WHEN pairs IS NULL THEN 0 ELSE 1 END AS is_match FROM shards
                          WHERE bench_signature = $2 AND checked = 0 AND state = 'validated' AND object = 'present'
                          AND time_losses IS NULL AND claimed_until < $1 ORDER BY id DESC LIMIT $4) AS newest) AS turns
              JOIN shards ON shards.id = turns.id JOIN jobs ON jobs.id = shards.job
-             ORDER BY turn, shards.account * $5 % 1000003, shards.id DESC LIMIT $3",
+             ORDER BY CASE WHEN shards.pairs IS NULL THEN 1 ELSE 0 END, turn, shards.account * $5 % 1000003,
+                      shards.id DESC LIMIT $3",
             "shards",
         );
         let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit).bind(MAX_UNCHECKED).bind(draw);

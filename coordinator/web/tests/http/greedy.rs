@@ -186,6 +186,24 @@ async fn a_referee_draws_the_account_that_it_checks() {
     assert!((70..=130).contains(&of_bob), "{of_bob} of 200 checks, for one of eleven uploads");
 }
 
+/// Games of gates are checked before later ones of self-play.
+#[tokio::test]
+async fn a_referee_checks_gates_first() {
+    let bench = Bench::start().await;
+    gate(&bench, LONG).await;
+    assert!(Player::new(&bench, "ann").await.work(&bench, play).await);
+    bench.execute("UPDATE jobs SET state = 'paused' WHERE kind = 'match'".to_owned()).await;
+    for name in ["bob", "cat", "dan"] {
+        assert!(Player::new(&bench, name).await.work(&bench, play).await);
+    }
+    bench.validate().await;
+    for draw in 0..20 {
+        let until = bench.clock.now().after(-1);
+        let claim = ClaimUnchecked { draw: game_seed(1, draw), bench_signature: BENCH_SIGNATURE, limit: 1, until };
+        assert!(bench.service.run(claim).await.unwrap()[0].header.opponent.is_some(), "draw {draw}");
+    }
+}
+
 /// A token that expires leaves no rights behind.
 #[tokio::test]
 async fn a_token_that_expires_gives_no_lasting_rights() {
