@@ -95,7 +95,7 @@ impl Comparisons<'_> {
 
 impl Shards<'_> {
     /// Claims unchecked shards of an engine until a time: those of matches, which decide gates, then
-    /// the newest of each account, then the next ones. `draw` chooses the order of the accounts.
+    /// the newest of each account, then the next. `draw` chooses the order of the accounts.
     pub async fn claim_unchecked(
         &mut self,
         now: Time,
