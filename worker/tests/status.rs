@@ -10,7 +10,14 @@ use std::{
     process::{Command, Output},
 };
 
-use common::{clock, coordinator::Coordinator, header, in_process::Worker, process::PROGRAM};
+use common::{
+    clock,
+    coordinator::Coordinator,
+    header,
+    in_process::Worker,
+    process::{PROGRAM, Process, log_of},
+    wait_until,
+};
 use serde_json::Value;
 use worker::{control::set_paused, status::Doing};
 
@@ -83,6 +90,21 @@ fn a_pause_without_a_worker_applies_to_the_next_one() {
     assert!(!state.path().join("paused").exists());
     set_paused(state.path(), false).unwrap();
     assert_eq!(text(&status(state.path(), &["--json"])), "null\n");
+}
+
+#[test]
+fn the_status_of_a_killed_worker_is_not_the_next_ones() {
+    let coordinator = Coordinator::new(header(3000), 40_000, 100);
+    let state = tempfile::tempdir().unwrap();
+    let json = || serde_json::from_str::<Value>(&text(&status(state.path(), &["--json"]))).unwrap();
+    let killed = Process::start(&coordinator.url(), state.path(), &[]);
+    wait_until(|| !json().is_null());
+    drop(killed);
+    fs::remove_file(state.path().join("selftest.json")).unwrap();
+    let next = Process::start_untested(Command::new(PROGRAM), &coordinator.url(), state.path(), &[]);
+    wait_until(|| log_of(state.path()).contains("Self-test: "));
+    let found = json();
+    assert!(found.is_null() || found["process"].as_u64() == Some(next.0.id().into()), "{found}");
 }
 
 /// A permission error is not reported as "no worker".

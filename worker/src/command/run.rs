@@ -26,7 +26,7 @@ use crate::{
     settings::{Flags, MissingSetting, Settings},
     spool::{Spool, SystemDisk},
     state::Folder,
-    status::Screen,
+    status::{Screen, Snapshot},
     supervised,
     supervisor::{self, End, Parts},
     update,
@@ -112,6 +112,8 @@ impl Arguments {
             None => Folder::lock(&settings.state)
                 .map_err(|error| if is_misplaced(&error) { error } else { passing(error) })?,
         };
+        // A worker that was killed has left its status, which is not this one's.
+        Snapshot::remove(folder.root());
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let (server, token) = settings.access()?;
         let mut client = ClientSettings::new(server.clone(), Some(token.clone()), Arc::clone(&clock));

@@ -94,8 +94,8 @@ impl Comparisons<'_> {
 }
 
 impl Shards<'_> {
-    /// Claims unchecked shards of an engine until a time: those of matches, which decide gates, then
-    /// the newest of each account, then the next. `draw` chooses the order of the accounts.
+    /// Claims unchecked shards of an engine until a time: those of matches, which decide gates,
+    /// then the newest of each account, then the next. `draw` orders the accounts.
     pub async fn claim_unchecked(
         &mut self,
         now: Time,
