@@ -132,7 +132,7 @@ pub fn is_at_work(now: Time, claimed: Option<Time>) -> bool {
 }
 
 /// Games of an upload that a referee plays again: all of a match, since a few pairs decide it. Of
-/// self-play it is one in [`CHECKED_SHARE`], at least one.
+/// self-play it is one in 256, at least one.
 #[must_use]
 pub const fn checked_games(is_match: bool, games: u64) -> u64 {
     if is_match { games } else { games.div_ceil(CHECKED_SHARE) }
