@@ -48,10 +48,12 @@ try {
         & minisign -V -q -P $env:CHUHE_UPDATE_KEY -m (Join-Path $new "release")
         if ($LASTEXITCODE -ne 0) { Stop-Install "the release's signature is not by this key" }
     }
-    $release = Get-Content -Raw (Join-Path $new "release") | ConvertFrom-Json
-    if ($release.system -ne $system -or $release.version -notmatch "^[0-9a-z._-]+$") {
-        Stop-Install "$releases/$name.release is no release for $system"
-    }
+    $is_release = $false
+    try {
+        $release = Get-Content -Raw (Join-Path $new "release") | ConvertFrom-Json
+        $is_release = $release.system -eq $system -and $release.version -match "^[0-9a-z._-]+$" -and $release.sha256
+    } catch { }
+    if (-not $is_release) { Stop-Install "$releases/$name.release is no release for $system" }
     Get-Part "$name-$($release.version)" "chuhe-worker.exe"
     $found = (Get-FileHash -Algorithm SHA256 (Join-Path $new "chuhe-worker.exe")).Hash.ToLower()
     if ($found -ne $release.sha256) {

@@ -12,8 +12,13 @@ set -eu
 
 fail() { echo "install.sh: $*" >&2; exit 2; }
 
+case "${1-}" in
+    -h | --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p;}' "$0"; exit ;;
+    -*) fail "'$1' is not an option; the argument is the folder for the program" ;;
+esac
 releases=${CHUHE_RELEASES:-$(dirname "$0")}
-folder=${1:-$HOME/.local/bin}
+folder=${1:-${HOME:+$HOME/.local/bin}}
+[ -n "$folder" ] || fail "HOME is not set: name the folder for the program"
 
 case "$(uname -s)" in
     Linux) system=linux ;;
@@ -39,7 +44,7 @@ case "$releases" in
         fi
         ;;
     http://*) fail "$releases: releases are fetched by https only" ;;
-    *) fetch() { cp "${1#file://}" "$2"; } ;;
+    *) fetch() { cp "${1#file://}" "$2" 2>/dev/null; } ;;
 esac
 if command -v sha256sum >/dev/null 2>&1; then
     hash() { sha256sum "$1" | cut -d ' ' -f 1; }
@@ -67,7 +72,7 @@ found=$(hash "$new/chuhe-worker")
 [ "$expected" = "$found" ] || fail "the program has the SHA-256 $found, not $expected; nothing was installed"
 
 chmod 755 "$new/chuhe-worker"
-mkdir -p "$folder"
+mkdir -p "$folder" 2>/dev/null || fail "$folder is no folder, and could not be made one"
 # Copied beside and renamed: a running worker keeps its file until the new one is complete.
 cp "$new/chuhe-worker" "$folder/.chuhe-worker.new"
 mv "$folder/.chuhe-worker.new" "$folder/chuhe-worker"
