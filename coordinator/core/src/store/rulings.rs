@@ -18,6 +18,9 @@ const RECORD_MS: i64 = 60 * SECOND;
 
 row!(DisputedGame { comparison, game, one: hash, other: hash, header: header });
 
+/// Orders of accounts, one of which a draw chooses: a prime number.
+const ACCOUNT_ORDERS: i64 = 1_000_003;
+
 /// Unchecked uploads among which a claim chooses, the newest.
 const MAX_UNCHECKED: i64 = 4_000;
 
@@ -102,7 +105,7 @@ impl Shards<'_> {
         bench_signature: i64,
         limit: i64,
         until: Time,
-        draw: i64,
+        draw: u64,
     ) -> Result<Vec<ToValidate>, StoreError> {
         let query = self.0.skip_locked(
             "SELECT shards.id AS shard, shards.hash AS hash, shards.first AS first, shards.games AS games,
@@ -112,11 +115,13 @@ impl Shards<'_> {
                          WHERE bench_signature = $2 AND checked = 0 AND state = 'validated' AND object = 'present'
                          AND time_losses IS NULL AND claimed_until < $1 ORDER BY id DESC LIMIT $4) AS newest) AS turns
              JOIN shards ON shards.id = turns.id JOIN jobs ON jobs.id = shards.job
-             ORDER BY CASE WHEN shards.pairs IS NULL THEN 1 ELSE 0 END, turn, shards.account * $5 % 1000003,
+             ORDER BY CASE WHEN shards.pairs IS NULL THEN 1 ELSE 0 END, turn, shards.account * $5 % $6,
                       shards.id DESC LIMIT $3",
             "shards",
         );
-        let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit).bind(MAX_UNCHECKED).bind(draw);
+        let factor = (draw % (ACCOUNT_ORDERS as u64 - 1)) as i64 + 1;
+        let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit);
+        let query = query.bind(MAX_UNCHECKED).bind(factor).bind(ACCOUNT_ORDERS);
         let found: Vec<Claimed> = query.fetch_all(self.0.raw()).await?;
         self.claim_until(found, until).await
     }

@@ -20,6 +20,11 @@ use coordinator_core::{
 };
 use dataset::random::{Stream, Use};
 
+use crate::{
+    outcome::Outcome,
+    plan::{Leased, Plan},
+};
+
 /// The estimated cost of a game, in nodes.
 const NODES_PER_GAME: i64 = 53_000;
 
@@ -34,144 +39,6 @@ const POLLS: usize = 20;
 
 /// Shards of an account that one step of its review reads.
 const REVIEWED: usize = 100;
-
-/// The use of a lease.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Leased {
-    /// It plays or forges their games.
-    #[default]
-    Delivered,
-    /// It lets them lapse.
-    Held,
-    /// It lets them lapse, and then uploads other games than those that others played meanwhile.
-    Late,
-    /// It uploads what does not replay.
-    Rubbish,
-}
-
-/// How the accounts of one owner act.
-#[derive(Clone, Debug, Default)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a habit that a strategy has or lacks")]
-pub(crate) struct Strategy {
-    /// Its name.
-    pub(crate) name: &'static str,
-    /// The share of its self-play leases that it forges, in thousandths.
-    pub(crate) lies: u64,
-    /// The share of a forged lease's games that are forged, in thousandths. At least one is.
-    pub(crate) part: u64,
-    /// The share of its leases in gates that it forges, in thousandths.
-    pub(crate) gate_lies: u64,
-    /// Games that others verify before it lies.
-    pub(crate) honest_games: i64,
-    /// Leases that it asks for in a round: forged games cost no time.
-    pub(crate) leases: usize,
-    /// The use of its leases.
-    pub(crate) leased: Leased,
-    /// Whether it lets audits lapse, instead of confirming its own accounts.
-    pub(crate) drops_audits: bool,
-    /// The share of the games of others' audits that it makes up, in thousandths. It plays none if
-    /// that is all.
-    pub(crate) made_up: i64,
-    /// Whether a half of its accounts ask for audits alone, without pause.
-    pub(crate) polls: bool,
-    /// Whether a new account follows each that is quarantined.
-    pub(crate) returns: bool,
-}
-
-/// A fleet to simulate.
-#[derive(Clone, Debug)]
-pub(crate) struct Plan {
-    /// Accounts of honest volunteers.
-    pub(crate) honest: usize,
-    /// Accounts of the owner at the same time.
-    pub(crate) cheats: usize,
-    /// The owner's strategy.
-    pub(crate) strategy: Strategy,
-    /// Rounds of a minute.
-    pub(crate) rounds: i64,
-    /// Rounds between two training sets, each with a gate.
-    pub(crate) generation: i64,
-    /// Cores of the referee.
-    pub(crate) referee: i64,
-    /// Cores of each machine.
-    pub(crate) cores: i64,
-    /// The seed.
-    pub(crate) seed: u64,
-}
-
-/// The result of a simulation.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Outcome {
-    /// Leases.
-    pub(crate) leases: u64,
-    /// Games in training sets.
-    pub(crate) trained: i64,
-    /// Those that are forged.
-    pub(crate) forged: i64,
-    /// Decided gates.
-    pub(crate) gates: i64,
-    /// Counted pairs in them.
-    pub(crate) pairs: i64,
-    /// Those with a forged game.
-    pub(crate) forged_pairs: i64,
-    /// Decided gates with a forged pair in so many batches that the verdict may be wrong.
-    pub(crate) lost_gates: i64,
-    /// Games of honest machines that were disputed, for as long as the referee took.
-    pub(crate) disputed: i64,
-    /// Disputes.
-    pub(crate) disputes: i64,
-    /// Differences in a game whose result was known.
-    pub(crate) known: i64,
-    /// Games that honest machines could have played.
-    pub(crate) capacity: i64,
-    /// Those that they were not lent.
-    pub(crate) delayed: i64,
-    /// Games that honest machines played.
-    pub(crate) played: i64,
-    /// Those that were audits.
-    pub(crate) replayed: i64,
-    /// Games that the owner's machines played: neither forged nor copied.
-    pub(crate) owner_played: i64,
-    /// Those that were audits.
-    pub(crate) owner_replayed: i64,
-    /// Games that the owner holds, summed over rounds.
-    pub(crate) held: i64,
-    /// Games that the referee played again.
-    pub(crate) checked: i64,
-    /// Those of gates.
-    pub(crate) checked_of_gates: i64,
-    /// Quarantined accounts of the owner.
-    pub(crate) caught: u64,
-    /// Quarantined accounts of others.
-    pub(crate) wronged: u64,
-}
-
-impl Outcome {
-    /// Forged games in training sets, per million.
-    pub(crate) fn forged_per_million(&self) -> i64 {
-        self.forged * 1_000_000 / self.trained.max(1)
-    }
-
-    /// Delayed and disputed games of honest machines, in thousandths.
-    pub(crate) fn delayed_permille(&self) -> i64 {
-        (self.delayed + self.disputed) * 1_000 / self.capacity.max(1)
-    }
-
-    /// Replayed games of honest machines, in thousandths.
-    pub(crate) fn replayed_permille(&self) -> i64 {
-        self.replayed * 1_000 / self.played.max(1)
-    }
-
-    /// Replayed games of all machines, in thousandths.
-    pub(crate) fn fleet_replayed_permille(&self) -> i64 {
-        (self.replayed + self.owner_replayed) * 1_000 / (self.played + self.owner_played).max(1)
-    }
-
-    /// Games that the referee played again, of a thousand that all machines played.
-    pub(crate) fn checked_permille(&self) -> i64 {
-        self.checked * 1_000 / (self.played + self.owner_played).max(1)
-    }
-}
 
 #[derive(Clone, Debug, Default)]
 struct Account {

@@ -5,10 +5,14 @@
 //! `docs/TRUST.md`.
 
 mod fleet;
+mod outcome;
+mod plan;
 
 use std::io::{Write as _, stderr};
 
-use fleet::{Leased, Outcome, Plan, Strategy, World};
+use fleet::World;
+use outcome::Outcome;
+use plan::{Leased, Plan, Strategy};
 
 /// Cores of the referee, beside a fleet of 240 cores, or of 96.
 const REFEREE: i64 = 2;

@@ -101,7 +101,6 @@ struct TrustPage {
     trust: Trust,
     /// Which of the figures apply.
     referee: String,
-    is_referee_missing: bool,
     guarantees: &'static [Guarantee],
     /// The part of each row that a table shows, and its title.
     tables: [(usize, &'static str); 2],
@@ -130,17 +129,7 @@ async fn trust_page(State(app): State<App>, visitor: Visitor) -> ApiResult<Respo
         (jobs, without) => fill(&fill(words.unchecked, without), jobs),
     };
     let (guarantees, tables) = (&simulation.guarantees, [(1, words.with_checks), (0, words.without_checks)]);
-    show(&TrustPage {
-        page,
-        tab: "trust",
-        trust,
-        referee,
-        is_referee_missing: without > 0,
-        guarantees,
-        tables,
-        chart,
-        about,
-    })
+    show(&TrustPage { page, tab: "trust", trust, referee, guarantees, tables, chart, about })
 }
 
 #[cfg(test)]

@@ -6,9 +6,6 @@ use crate::{
     store::{Operation, StoreError, Tx},
 };
 
-/// Orders of accounts among which one is drawn: a prime number.
-const ACCOUNT_ORDERS: u64 = 1_000_003;
-
 /// Claims disputes over games of an engine until a time. If this referee crashes, others claim them
 /// after it. Uploads wait for their checks from now on.
 pub struct ClaimDisputes {
@@ -50,8 +47,7 @@ impl Operation for ClaimUnchecked {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<ToValidate>, StoreError> {
         let now = tx.now();
-        let draw = (self.draw % (ACCOUNT_ORDERS - 1)) as i64 + 1;
-        tx.shards().claim_unchecked(now, self.bench_signature as i64, self.limit, self.until, draw).await
+        tx.shards().claim_unchecked(now, self.bench_signature as i64, self.limit, self.until, self.draw).await
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    clock::{HOUR, Time},
+    clock::Time,
     model::ShardState,
     rules::audits,
     store::{Connection, StoreError, convert::row},
@@ -26,7 +26,7 @@ pub struct Trust {
     pub jobs: i64,
     /// Those of them whose engine version has a referee at work.
     pub jobs_with_referee: i64,
-    /// Uploads of the last hour that wait for a referee's check.
+    /// Uploads that wait for a referee's check.
     pub unchecked: i64,
     /// Active accounts with proven work.
     pub accounts: i64,
@@ -77,13 +77,11 @@ pub async fn trust(connection: &mut Connection<'_>, now: Time) -> Result<Trust, 
     let (mut jobs_with_referee, mut unchecked) = (0, 0);
     for job in &jobs {
         let claimed = job.claimed.as_deref().and_then(|time| time.parse().ok()).map(Time);
-        if !audits::is_at_work(now, claimed) {
-            continue;
-        }
-        jobs_with_referee += job.jobs;
+        jobs_with_referee += if audits::is_at_work(now, claimed) { job.jobs } else { 0 };
         let query = "SELECT COUNT(*) FROM shards WHERE bench_signature = $1 AND checked = 0 AND state = 'validated'
                      AND object = 'present' AND time_losses IS NULL AND validated > $2";
-        let query = sqlx::query_scalar::<_, i64>(query).bind(job.bench_signature).bind(now.after(-HOUR));
+        let query =
+            sqlx::query_scalar::<_, i64>(query).bind(job.bench_signature).bind(audits::checks_since(now, claimed));
         unchecked += query.fetch_one(connection.raw()).await?;
     }
     Ok(Trust {
