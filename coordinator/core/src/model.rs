@@ -29,6 +29,8 @@ pub use player::{Auditor, Fleet, Player, WorkerKey};
 pub use reason::Reason;
 pub use refusal::Refusal;
 pub use segment::{HeldGames, Holder, Part, Piece, Segment, SegmentEdit, common, uncovered};
-pub use shard::{AuditCandidate, EarlierUpload, GateShare, NewShard, ShardToValidate, ToValidate, ValidationReport};
+pub use shard::{
+    AuditCandidate, EarlierUpload, GateShard, GateShare, NewShard, Proof, ShardToValidate, ToValidate, ValidationReport,
+};
 pub use standing::{Fault, Standing};
 pub use states::*;

@@ -13,6 +13,7 @@ mod fixtures;
 pub mod granting;
 pub mod leases;
 pub mod nets;
+pub mod readiness;
 pub mod segments;
 mod shards;
 pub mod sizing;

@@ -7,7 +7,7 @@ use dataset::{Digest, Header};
 use super::{
     figures::Figures,
     ids::{AccountId, JobId, LeaseId, ShardId, WorkerId},
-    states::{LeaseKind, ShardState},
+    states::{AuditState, LeaseKind, ObjectState, ShardState},
 };
 use crate::clock::Time;
 
@@ -125,4 +125,42 @@ pub struct AuditCandidate {
     pub job: JobId,
     /// Numbers of its games.
     pub numbers: Range<i64>,
+}
+
+/// How far a shard is proven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// The state of its audit.
+    pub audit: AuditState,
+    /// The account that is to audit it.
+    pub auditor: Option<AccountId>,
+    /// Until when; 0 if none was looked for.
+    pub auditor_until: Time,
+    /// Whether a referee checked it.
+    pub is_checked: bool,
+    /// The time of its verdict.
+    pub validated: Option<Time>,
+}
+
+/// A shard with counted games of a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateShard {
+    /// Its id.
+    pub id: ShardId,
+    /// Its counted games.
+    pub counted: i64,
+    /// All its games.
+    pub games: i64,
+    /// Those of them that other accounts reproduced.
+    pub audited_games: i64,
+    /// Its state.
+    pub state: ShardState,
+    /// Whether its file is there.
+    pub object: ObjectState,
+    /// Whether a trusted worker played it.
+    pub is_trusted: bool,
+    /// Whether it was played on the clock.
+    pub is_timed: bool,
+    /// How far it is proven.
+    pub proof: Proof,
 }

@@ -36,6 +36,13 @@ impl ShardToValidate {
         self.kind == LeaseKind::Fresh && !self.is_trusted && !job.is_timed()
     }
 
+    /// Whether its games measure the cost of a game, to which leases are sized. Those of accounts
+    /// without proven work may be any legal moves.
+    #[must_use]
+    pub fn measures_cost(&self) -> bool {
+        self.state == ShardState::Received && (self.is_trusted || self.proven_nodes > 0)
+    }
+
     /// Draws whether it is audited: games of untrusted workers are, and a few of the audits. Those
     /// by trusted workers are ringers. `min_percent` is the coordinator's minimum rate; a gate may
     /// have a higher one.
@@ -59,7 +66,7 @@ impl ShardToValidate {
 
 impl Job {
     /// The estimated cost of a game after so many were measured: a moving average by games. It
-    /// stays within a factor of the first estimate, since the positions are only claimed.
+    /// stays within a factor of the first estimate, since most games have no audit.
     #[must_use]
     pub fn updated_cost(&self, games: i64, positions: u64) -> Option<i64> {
         if positions == 0 || games == 0 {
@@ -156,6 +163,14 @@ mod tests {
         for kind in [LeaseKind::Audit, LeaseKind::Settle] {
             assert!(!ShardToValidate { kind, ..shard() }.is_auditable(&job));
         }
+    }
+
+    #[test]
+    fn strangers_do_not_steer_the_cost() {
+        assert!(shard().measures_cost());
+        assert!(!ShardToValidate { proven_nodes: 0, ..shard() }.measures_cost());
+        assert!(ShardToValidate { proven_nodes: 0, is_trusted: true, ..shard() }.measures_cost());
+        assert!(!ShardToValidate { state: ShardState::Quarantined, ..shard() }.measures_cost());
     }
 
     #[test]

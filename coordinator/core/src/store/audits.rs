@@ -40,12 +40,6 @@ struct Holdings {
     held: i64,
 }
 
-struct Auditable {
-    shard: ShardId,
-    untouched: bool,
-}
-
-row!(Auditable { shard, untouched: flag });
 row!(Undrawn { shard, account, job, numbers: numbers, is_ringer: flag });
 row!(Holdings { job, state, games, positions, held });
 row!(AuditCandidate { id, job, numbers: numbers });
@@ -135,21 +129,6 @@ impl Shards<'_> {
                                      AND (left_shard = shards.id OR right_shard = shards.id))";
         sqlx::query(query).execute(self.0.raw()).await?;
         Ok(())
-    }
-
-    /// The shards of a match's games below a number of which a part can still be audited, each with
-    /// whether none of it was.
-    pub async fn auditable(&mut self, job: JobId, below: i64) -> Result<Vec<(ShardId, bool)>, StoreError> {
-        let query = "SELECT shards.id AS shard, MAX(CASE WHEN shards.audit = 'none' THEN 1 ELSE 0 END) AS untouched
-                     FROM shards JOIN segments ON segments.shard = shards.id
-                     JOIN workers ON workers.id = shards.worker
-                     WHERE shards.job = $1 AND segments.first < $2 AND shards.audit IN ('none', 'clean')
-                     AND shards.audited_games < shards.games AND shards.state = 'validated'
-                     AND (workers.trusted = 0 OR shards.id <= workers.trusted_after)
-                     AND shards.object = 'present' GROUP BY shards.id ORDER BY shards.id";
-        let query = sqlx::query_as(query).bind(job).bind(below);
-        let found: Vec<Auditable> = query.fetch_all(self.0.raw()).await?;
-        Ok(found.into_iter().map(|row| (row.shard, row.untouched)).collect())
     }
 
     /// Requests the audit of a shard.

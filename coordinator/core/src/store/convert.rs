@@ -37,6 +37,13 @@ pub(super) fn flag(row: &AnyRow, column: &str) -> Result<bool, Error> {
     Ok(row.try_get::<i64, _>(column)? != 0)
 }
 
+/// Reads how far a shard is proven.
+pub(super) fn proof(row: &AnyRow, _: &str) -> Result<Proof, Error> {
+    let (auditor, auditor_until) = (row.try_get("auditor")?, row.try_get("auditor_until")?);
+    let (is_checked, validated) = (flag(row, "is_checked")?, row.try_get("validated")?);
+    Ok(Proof { audit: row.try_get("audit")?, auditor, auditor_until, is_checked, validated })
+}
+
 /// Reads the columns `first` and `games`.
 pub(super) fn numbers(row: &AnyRow, _: &str) -> Result<Range<i64>, Error> {
     let first: i64 = row.try_get("first")?;

@@ -2,18 +2,17 @@
 
 use super::{
     connection::Connection,
-    convert::{numbers, row},
+    convert::{flag, numbers, proof, row},
     error::StoreError,
 };
 use crate::{
-    clock::Time,
-    model::{CampaignId, JobId, Piece},
+    model::{CampaignId, GateShard, JobId, Piece},
     rules::counting,
 };
 
 row!(Piece { numbers: numbers, shard_first, state, bytes });
 row!(Tally { games, positions });
-row!(Audited { games, clean, waiting, drawn });
+row!(GateShard { id, counted, games, audited_games, state, object, is_trusted: flag, is_timed: flag, proof: proof });
 
 /// Counted games and positions of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,51 +63,19 @@ pub(crate) async fn time_losses(connection: &mut Connection<'_>, job: JobId) -> 
     Ok(counting::time_losses(&counting::counted_pairs(&pieces)))
 }
 
-/// Audit state of the first games of a match.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Audited {
-    /// Counted games of untrusted workers.
-    pub games: i64,
-    /// Those of them that were verified by an audit.
-    pub clean: i64,
-    /// Games of shards whose audit is wanted or leased.
-    pub waiting: i64,
-    /// Those of them that an account is to audit, or does.
-    pub drawn: i64,
-}
-
-/// Returns the audit state of a job's games below a number.
-pub async fn audited(connection: &mut Connection<'_>, job: JobId, below: i64) -> Result<Audited, StoreError> {
-    // A shard that holds its games in several pieces has its verified games counted once.
-    let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
-                        CAST(COALESCE(SUM(CASE WHEN audited < games THEN audited ELSE games END), 0) AS BIGINT) AS clean,
-                        CAST(COALESCE(SUM(CASE WHEN audit IN ('wanted', 'leased') THEN games ELSE 0 END), 0) AS BIGINT)
-                            AS waiting,
-                        CAST(COALESCE(SUM(CASE WHEN drawn = 1 THEN games ELSE 0 END), 0) AS BIGINT) AS drawn
-                 FROM (SELECT SUM(segments.games) AS games, MAX(shards.audited_games) AS audited,
-                              MAX(shards.audit) AS audit,
-                              MAX(CASE WHEN shards.audit = 'leased' OR (shards.audit = 'wanted'
-                                       AND (shards.auditor IS NOT NULL OR shards.auditor_until = 0))
-                                  THEN 1 ELSE 0 END) AS drawn
-                       FROM segments JOIN shards ON shards.id = segments.shard
-                                     JOIN workers ON workers.id = shards.worker
-                       WHERE segments.job = $1 AND segments.first < $2 AND (workers.trusted = 0 OR shards.id <= workers.trusted_after)
-                       GROUP BY shards.id) AS held";
-    Ok(sqlx::query_as(query).bind(job).bind(below).fetch_one(connection.raw()).await?)
-}
-
-/// Returns the shards below a number that wait for the check of a game: those validated after a
-/// time, of untrusted workers.
-pub async fn unchecked(
+/// Returns the shards with counted games of a match below a number.
+pub async fn gate_shards(
     connection: &mut Connection<'_>,
     job: JobId,
     below: i64,
-    since: Time,
-) -> Result<i64, StoreError> {
-    let query = "SELECT COUNT(DISTINCT shards.id) FROM segments JOIN shards ON shards.id = segments.shard
-                                                               JOIN workers ON workers.id = shards.worker
-                 WHERE segments.job = $1 AND segments.first < $2 AND shards.checked = 0 AND shards.validated > $3
-                 AND shards.object = 'present' AND shards.time_losses IS NULL
-                 AND (workers.trusted = 0 OR shards.id <= workers.trusted_after)";
-    Ok(sqlx::query_scalar(query).bind(job).bind(below).bind(since).fetch_one(connection.raw()).await?)
+) -> Result<Vec<GateShard>, StoreError> {
+    let query = "SELECT shards.id AS id, counted, games, audited_games, shards.state AS state, object,
+                        CASE WHEN trusted = 1 AND shards.id > trusted_after THEN 1 ELSE 0 END AS is_trusted,
+                        CASE WHEN time_losses IS NULL THEN 0 ELSE 1 END AS is_timed,
+                        audit, auditor, auditor_until, checked AS is_checked, validated
+                 FROM (SELECT shard, CAST(SUM(games) AS BIGINT) AS counted FROM segments
+                       WHERE job = $1 AND first < $2 AND shard IS NOT NULL GROUP BY shard) AS held
+                 JOIN shards ON shards.id = held.shard JOIN workers ON workers.id = shards.worker
+                 ORDER BY shards.id";
+    Ok(sqlx::query_as(query).bind(job).bind(below).fetch_all(connection.raw()).await?)
 }

@@ -1,6 +1,10 @@
 //! The tables of nets, opening books and training sets.
 
-use std::{collections::BTreeSet, ops::RangeInclusive, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    ops::{Range, RangeInclusive},
+    sync::Arc,
+};
 
 use dataset::{
     Digest,
@@ -9,7 +13,7 @@ use dataset::{
 use sqlx::AssertSqlSafe;
 
 use super::{
-    convert::{digest, row},
+    convert::{digest, numbers, proof, row},
     error::StoreError,
     jobs::Jobs,
     operation::repository,
@@ -17,8 +21,8 @@ use super::{
 };
 use crate::{
     clock::Time,
-    model::{Campaign, CampaignId, ChangedJob, JobCounts, NetState, NewNet, Reason, Refusal},
-    rules::nets::NetEvent,
+    model::{Campaign, CampaignId, ChangedJob, JobCounts, NetState, NewNet, Proof, Reason, Refusal, ShardId},
+    rules::{nets::NetEvent, readiness},
 };
 
 /// Size of a part of a manifest, in bytes.
@@ -36,13 +40,15 @@ const MAX_CHANGED: i64 = 16;
 row!(ChangedJob { job, campaign, generation, recheck });
 
 struct EntryRow {
-    first: i64,
+    id: ShardId,
+    numbers: Range<i64>,
     entry: Option<String>,
+    proof: Proof,
 }
 
-row!(EntryRow { first, entry });
+row!(EntryRow { id, numbers: numbers, entry, proof: proof });
 
-/// A training set: the shards of some generations of which all games count.
+/// A training set: shards of some generations, each of their games once.
 #[derive(Clone, Debug)]
 pub struct TrainingSet {
     /// The campaign.
@@ -201,24 +207,23 @@ impl Nets<'_> {
         let mut shards: Vec<Entry> = Vec::new();
         for job in &jobs {
             let since = Rulings::on(self.0.reborrow()).checks_since(job.id, now).await?;
-            let mut after = Some(-1);
-            while let Some(first) = after {
-                // Without an open audit, unless no account may audit it now; and without an open
-                // check.
-                let query = "SELECT first, entry FROM shards WHERE job = $1 AND first > $2 AND state = 'validated'
-                             AND object = 'present' AND held_games = games
-                             AND (audit IN ('none', 'clean')
-                                  OR (audit = 'wanted' AND auditor IS NULL AND auditor_until > 0))
-                             AND (checked = 1 OR validated <= $4)
-                             ORDER BY first LIMIT $3";
-                let query = sqlx::query_as(query).bind(job.id).bind(first).bind(MAX_ENTRIES).bind(since);
+            let (mut ready, mut after): (Vec<EntryRow>, _) = (Vec::new(), Some(ShardId(0)));
+            while let Some(shard) = after {
+                let query =
+                    "SELECT id, first, games, entry, audit, auditor, auditor_until, checked AS is_checked, validated
+                             FROM shards WHERE job = $1 AND id > $2 AND state = 'validated'
+                             AND object = 'present' AND held_games > 0 ORDER BY id LIMIT $3";
+                let query = sqlx::query_as(query).bind(job.id).bind(shard).bind(MAX_ENTRIES);
                 let rows: Vec<EntryRow> = query.fetch_all(self.0.raw()).await?;
-                after = rows.last().map(|row| row.first);
-                for row in rows {
-                    let entry = serde_json::from_str(&row.entry.unwrap_or_default());
-                    let broken = |error| StoreError::Corrupt(format!("a shard's line that is none: {error}"));
-                    shards.push(entry.map_err(broken)?);
-                }
+                after = rows.last().map(|row| row.id);
+                ready.extend(rows.into_iter().filter(|row| row.proof.is_over(since)));
+            }
+            ready.sort_by_key(|row| (row.numbers.start, row.numbers.end));
+            let numbers: Vec<Range<i64>> = ready.iter().map(|row| row.numbers.clone()).collect();
+            for place in readiness::choose_distinct(&numbers) {
+                let entry = serde_json::from_str(ready[place].entry.as_deref().unwrap_or_default());
+                let broken = |error| StoreError::Corrupt(format!("a shard's line that is none: {error}"));
+                shards.push(entry.map_err(broken)?);
             }
         }
         if shards.is_empty() {

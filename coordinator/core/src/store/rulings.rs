@@ -21,8 +21,25 @@ row!(DisputedGame { comparison, game, one: hash, other: hash, header: header });
 /// Orders of accounts, one of which a draw chooses: a prime number.
 const ACCOUNT_ORDERS: i64 = 1_000_003;
 
-/// Unchecked uploads among which a claim chooses, the newest.
+/// Unchecked uploads among which a claim chooses, the newest of matches and those of self-play.
 const MAX_UNCHECKED: i64 = 4_000;
+
+/// Unchecked uploads with pairs, as matches have, or without.
+macro_rules! unchecked {
+    ($pairs:literal) => {
+        concat!(
+            "SELECT shards.id AS shard, shards.hash AS hash, shards.first AS first, shards.games AS games,
+                    jobs.header AS header
+             FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY account ORDER BY id DESC) AS turn
+                   FROM (SELECT id, account FROM shards WHERE bench_signature = $2 AND pairs ",
+            $pairs,
+            " AND checked = 0 AND state = 'validated' AND object = 'present'
+                         AND time_losses IS NULL AND claimed_until < $1 ORDER BY id DESC LIMIT $4) AS newest) AS turns
+             JOIN shards ON shards.id = turns.id JOIN jobs ON jobs.id = shards.job
+             ORDER BY turn, shards.account * $5 % $6, shards.id DESC LIMIT $3"
+        )
+    };
+}
 
 repository!(
     /// The rulings, within a transaction.
@@ -98,7 +115,8 @@ impl Comparisons<'_> {
 
 impl Shards<'_> {
     /// Claims unchecked shards of an engine until a time: those of matches, which decide gates,
-    /// then the newest of each account, then the next. `draw` orders the accounts.
+    /// before those of self-play. The newest of each account come first, then the next ones. `draw`
+    /// orders the accounts.
     pub async fn claim_unchecked(
         &mut self,
         now: Time,
@@ -107,23 +125,15 @@ impl Shards<'_> {
         until: Time,
         draw: u64,
     ) -> Result<Vec<ToValidate>, StoreError> {
-        let query = self.0.skip_locked(
-            "SELECT shards.id AS shard, shards.hash AS hash, shards.first AS first, shards.games AS games,
-                    jobs.header AS header
-             FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY account, is_match ORDER BY id DESC) AS turn
-                   FROM (SELECT id, account, CASE WHEN pairs IS NULL THEN 0 ELSE 1 END AS is_match FROM shards
-                         WHERE bench_signature = $2 AND checked = 0 AND state = 'validated' AND object = 'present'
-                         AND time_losses IS NULL AND claimed_until < $1 ORDER BY id DESC LIMIT $4) AS newest) AS turns
-             JOIN shards ON shards.id = turns.id JOIN jobs ON jobs.id = shards.job
-             ORDER BY CASE WHEN shards.pairs IS NULL THEN 1 ELSE 0 END, turn, shards.account * $5 % $6,
-                      shards.id DESC LIMIT $3",
-            "shards",
-        );
         let factor = (draw % (ACCOUNT_ORDERS as u64 - 1)) as i64 + 1;
-        let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit);
-        let query = query.bind(MAX_UNCHECKED).bind(factor).bind(ACCOUNT_ORDERS);
-        let found: Vec<Claimed> = query.fetch_all(self.0.raw()).await?;
-        self.claim_until(found, until).await
+        let mut claimed: Vec<Claimed> = Vec::new();
+        for query in [unchecked!("IS NOT NULL"), unchecked!("IS NULL")] {
+            let query = self.0.skip_locked(query, "shards");
+            let query = sqlx::query_as(query).bind(now).bind(bench_signature).bind(limit - claimed.len() as i64);
+            let query = query.bind(MAX_UNCHECKED).bind(factor).bind(ACCOUNT_ORDERS);
+            claimed.extend(query.fetch_all(self.0.raw()).await?);
+        }
+        self.claim_until(claimed, until).await
     }
 
     /// Leaves a shard until a time.

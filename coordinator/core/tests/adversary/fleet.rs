@@ -10,12 +10,13 @@ use coordinator_core::{
     clock::{SECOND, Time},
     model::{
         AccountId, AuditCandidate, AuditState, Auditor, Comparison, ComparisonId, ComparisonState, Evidence, Fault,
-        JobId, LeaseKind, ObjectState, ShardEvidence, ShardId, ShardState, Standing, ToCompare,
+        GateShard, JobId, LeaseKind, ObjectState, Proof, ShardEvidence, ShardId, ShardState, Standing, ToCompare,
     },
     rules::{
         audits,
         case::{Case, Transition},
-        granting,
+        granting, leases,
+        readiness::missing_audits,
     },
 };
 use dataset::random::{Stream, Use};
@@ -50,6 +51,7 @@ struct Account {
     held: Vec<(i64, Time)>,
 }
 
+#[derive(Clone)]
 struct Shard {
     evidence: ShardEvidence,
     /// The last of its forged games; those from its first game on are.
@@ -61,9 +63,18 @@ struct Shard {
     is_checked: bool,
 }
 
-/// A gate that is being played: shards by batch.
+/// A gate that is being played.
 struct Gate {
-    batches: Vec<Option<ShardId>>,
+    opened: Time,
+    batches: Vec<Batch>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Batch {
+    Open,
+    /// By an account that will not play it. From this time on it is late, and lent to another.
+    Held(AccountId, Time),
+    Played(ShardId),
 }
 
 /// Batches of a gate.
@@ -79,7 +90,7 @@ const TURNING_SHARE: i64 = 8;
 const BATCH_GAMES: i64 = 16;
 
 /// The percentage of a gate's games that are audited.
-const GATE_PERCENT: i64 = 10;
+const GATE_PERCENT: u32 = 10;
 
 /// A simulated fleet.
 pub(crate) struct World {
@@ -93,7 +104,8 @@ pub(crate) struct World {
     wanted: BTreeSet<ShardId>,
     of_account: BTreeMap<AccountId, Vec<ShardId>>,
     unfrozen: Vec<ShardId>,
-    unchecked: Vec<ShardId>,
+    /// Uploads of self-play and of gates that the referee has not checked.
+    unchecked: [Vec<ShardId>; 2],
     gate: Option<Gate>,
     /// Batches that the account may still get in this round.
     batches_of_turn: usize,
@@ -117,7 +129,7 @@ impl World {
             wanted: BTreeSet::new(),
             of_account: BTreeMap::new(),
             unfrozen: Vec::new(),
-            unchecked: Vec::new(),
+            unchecked: Default::default(),
             gate: None,
             batches_of_turn: 0,
             next_game: 0,
@@ -133,7 +145,8 @@ impl World {
             world.round();
             if round % world.plan.generation == 0 {
                 world.freeze();
-                world.gate.get_or_insert_with(|| Gate { batches: vec![None; BATCHES] });
+                let opened = world.now;
+                world.gate.get_or_insert_with(|| Gate { opened, batches: vec![Batch::Open; BATCHES] });
             }
         }
         world.outcome
@@ -237,6 +250,14 @@ impl World {
             }
             if matches!(strategy.leased, Leased::Held | Leased::Late) {
                 self.outcome.leases += 1;
+                if let Some(batch) = self.batch_for(index, games)
+                    && let Some(gate) = &mut self.gate
+                {
+                    self.batches_of_turn -= 1;
+                    gate.batches[batch] = Batch::Held(AccountId(index as i64), now.after(leases::MIN_QUIET_MS));
+                    self.accounts[index].held.push((BATCH_GAMES, now.after(15 * 60 * SECOND)));
+                    continue;
+                }
                 self.accounts[index].held.push((games, now.after(15 * 60 * SECOND)));
                 continue;
             }
@@ -272,9 +293,8 @@ impl World {
     /// Delivers fresh games: of the gate, if one is open. Returns their number.
     fn fresh(&mut self, index: usize, games: i64, lies: u64, gate_lies: u64) -> i64 {
         self.outcome.leases += 1;
-        let batch = self.gate.as_ref().and_then(|gate| gate.batches.iter().position(Option::is_none));
-        let is_of_gate =
-            batch.is_some() && games >= BATCH_GAMES && self.batches_of_turn > 0 && self.may_play_gate(index);
+        let batch = self.batch_for(index, games);
+        let is_of_gate = batch.is_some();
         self.batches_of_turn -= usize::from(is_of_gate);
         let games = if is_of_gate { BATCH_GAMES } else { games };
         let is_forged = self.chance(if is_of_gate { gate_lies } else { lies });
@@ -288,31 +308,42 @@ impl World {
         let account = AccountId(index as i64);
         let id = self.add(account, LeaseKind::Fresh, None, first..first + games, first + forged);
         let draw = self.random.bits();
-        let percent = if is_of_gate { GATE_PERCENT as u64 } else { 0 };
+        let percent = if is_of_gate { u64::from(GATE_PERCENT) } else { 0 };
         let is_new = is_of_gate && self.accounts[index].standing.proven_nodes == 0;
         if is_new || audits::is_wanted(self.accounts[index].clean_games, percent, draw) {
             self.want(id);
         }
         self.shards[id.0 as usize].is_of_gate = is_of_gate;
-        self.unchecked.push(id);
-        if is_of_gate {
-            if let (Some(gate), Some(batch)) = (&mut self.gate, batch) {
-                gate.batches[batch] = Some(id);
-            }
+        self.unchecked[usize::from(is_of_gate)].push(id);
+        if let (Some(gate), Some(batch)) = (&mut self.gate, batch) {
+            gate.batches[batch] = Batch::Played(id);
         } else {
             self.unfrozen.push(id);
         }
         games
     }
 
-    /// Whether an account has not yet played its share of the gate.
-    fn may_play_gate(&self, index: usize) -> bool {
-        let batches = || self.gate.iter().flat_map(|gate| gate.batches.iter().flatten());
-        let is_own = |id: &&ShardId| self.shards[id.0 as usize].evidence.account == AccountId(index as i64);
-        let (own, all) = (batches().filter(is_own).count() as i64, batches().count() as i64);
+    /// The batch of the gate that an account is lent, if one is open and it has not had its share.
+    fn batch_for(&self, index: usize, games: i64) -> Option<usize> {
+        if games < BATCH_GAMES || self.batches_of_turn == 0 {
+            return None;
+        }
+        let batches = &self.gate.as_ref()?.batches;
+        let player = |batch: &Batch| match batch {
+            Batch::Open => None,
+            Batch::Held(account, _) => Some(*account),
+            Batch::Played(shard) => Some(self.shards[shard.0 as usize].evidence.account),
+        };
+        let players: Vec<AccountId> = batches.iter().filter_map(player).collect();
+        let own = players.iter().filter(|player| **player == AccountId(index as i64)).count() as i64;
         let accounts = self.accounts.iter().filter(|account| !account.is_out).count() as i64;
-        let room = granting::gate_room(own * BATCH_GAMES, all * BATCH_GAMES, 0);
-        granting::is_small_gate(accounts) || room >= BATCH_GAMES
+        let room = granting::gate_room(own * BATCH_GAMES, players.len() as i64 * BATCH_GAMES, 0);
+        if !granting::is_small_gate(accounts) && room < BATCH_GAMES {
+            return None;
+        }
+        let open = batches.iter().position(|batch| *batch == Batch::Open);
+        let is_late = |batch: &Batch| matches!(batch, Batch::Held(account, late) if *late < self.now && account.0 != index as i64);
+        open.or_else(|| batches.iter().position(is_late))
     }
 
     fn add(
@@ -355,10 +386,14 @@ impl World {
         self.wanted.insert(shard);
     }
 
-    /// The referee plays games of unchecked shards again, as many as it can. The last come first.
+    /// The referee plays games of unchecked shards again, as many as it can: those of gates first,
+    /// of each the last.
     fn check(&mut self) {
         let mut left = GAMES_PER_CORE * self.plan.referee;
-        while let Some(id) = self.unchecked.pop() {
+        let [of_selfplay, of_gates] = &mut self.unchecked;
+        let mut unchecked = std::mem::take(of_selfplay);
+        unchecked.append(of_gates);
+        while let Some(id) = unchecked.pop() {
             let row = &self.shards[id.0 as usize];
             if row.evidence.state != ShardState::Validated {
                 continue;
@@ -367,8 +402,8 @@ impl World {
             let numbers = numbers.start as u64..numbers.end as u64;
             let games = audits::draw_checked(numbers, is_of_gate, self.random.bits());
             if games.len() as i64 > left {
-                self.unchecked.push(id);
-                return;
+                unchecked.push(id);
+                break;
             }
             let wrong = games.iter().position(|game| (*game as i64) < forged_until);
             let played = wrong.map_or(games.len(), |place| place + 1) as i64;
@@ -386,13 +421,14 @@ impl World {
                 row.evidence.checked_game = games.first().map(|game| *game as i64);
             }
         }
+        let is_of_gate = |id: &ShardId| self.shards[id.0 as usize].is_of_gate;
+        let (of_gates, of_selfplay) = unchecked.into_iter().partition(is_of_gate);
+        self.unchecked = [of_selfplay, of_gates];
     }
 
-    /// Whether a shard waits for its check.
-    fn awaits_check(&self, shard: ShardId) -> bool {
-        let claimed = (self.plan.referee > 0).then_some(self.now);
-        let shard = &self.shards[shard.0 as usize];
-        !shard.is_checked && shard.validated > audits::checks_since(self.now, claimed)
+    /// Uploads validated after this time wait for their check.
+    fn checks_since(&self) -> Time {
+        audits::checks_since(self.now, (self.plan.referee > 0).then_some(self.now))
     }
 
     /// Draws the auditors of shards that need one.
@@ -600,21 +636,21 @@ impl World {
         if row_is_out(after.state) && self.shards[id.0 as usize].is_of_gate {
             // Its pairs are played again.
             if let Some(gate) = &mut self.gate {
-                gate.batches.iter_mut().filter(|batch| **batch == Some(id)).for_each(|batch| *batch = None);
+                let its = gate.batches.iter_mut().filter(|batch| **batch == Batch::Played(id));
+                its.for_each(|batch| *batch = Batch::Open);
             }
         }
     }
 
     /// Freezes a training set.
     fn freeze(&mut self) {
-        let mut later = Vec::new();
+        let (mut later, since) = (Vec::new(), self.checks_since());
         for id in std::mem::take(&mut self.unfrozen) {
             let shard = &self.shards[id.0 as usize];
-            let is_open = matches!(shard.evidence.audit, AuditState::Wanted | AuditState::Leased);
             if shard.evidence.state != ShardState::Validated {
                 continue;
             }
-            if is_open || self.awaits_check(id) {
+            if !shard.proof().is_over(since) {
                 later.push(id);
                 continue;
             }
@@ -627,34 +663,54 @@ impl World {
 
     /// Decides the gate once its batches and its audits are there.
     fn judge_gate(&mut self) {
+        let draw = self.random.bits();
         let Some(gate) = &self.gate else { return };
-        let Some(batches) = gate.batches.iter().copied().collect::<Option<Vec<ShardId>>>() else { return };
-        let rows: Vec<&ShardEvidence> = batches.iter().map(|id| &self.shards[id.0 as usize].evidence).collect();
-        let games: i64 = rows.iter().map(|row| row.numbers.end - row.numbers.start).sum();
-        let clean: i64 = rows.iter().map(|row| row.audited_games).sum();
-        let open = |row: &&&ShardEvidence| matches!(row.audit, AuditState::Wanted | AuditState::Leased);
-        let waiting: i64 = rows.iter().filter(open).map(|row| row.numbers.end - row.numbers.start).sum();
-        let missing = (games * GATE_PERCENT + 99) / 100 - clean;
-        let is_checked = !batches.iter().any(|id| self.awaits_check(*id));
-        if missing <= 0 && waiting == 0 && is_checked {
-            self.outcome.gates += 1;
-            self.outcome.pairs += games / 2;
-            let forged_games = |id: &ShardId| {
-                let shard = &self.shards[id.0 as usize];
-                shard.forged_until - shard.evidence.numbers.start
-            };
-            let forged: Vec<i64> = batches.iter().map(forged_games).filter(|games| *games > 0).collect();
-            self.outcome.forged_pairs += forged.iter().map(|games| (games + 1) / 2).sum::<i64>();
-            self.outcome.lost_gates += i64::from(forged.len() as i64 * TURNING_SHARE >= BATCHES as i64);
-            self.gate = None;
-        } else if waiting < missing {
-            let auditable = rows.iter().filter(|row| matches!(row.audit, AuditState::None | AuditState::Clean));
-            let auditable: Vec<(ShardId, bool)> =
-                auditable.filter(|row| !row.is_verified()).map(|row| (row.id, row.audit == AuditState::None)).collect();
-            let draw = self.random.bits();
-            if let Some(shard) = audits::draw(&auditable, draw) {
+        let mut rows = Vec::new();
+        for batch in &gate.batches {
+            let Batch::Played(id) = batch else { return };
+            rows.push(self.shards[id.0 as usize].clone());
+        }
+        let shards: Vec<GateShard> = rows.iter().map(Shard::of_gate).collect();
+        if let Some(missing) = missing_audits(&shards, GATE_PERCENT, 0, self.checks_since(), draw) {
+            if let Some(shard) = missing.next {
                 self.want(shard);
             }
+            return;
+        }
+        self.outcome.gates += 1;
+        self.outcome.gate_minutes += (self.now.0 - gate.opened.0) / (60 * SECOND);
+        self.outcome.pairs += shards.iter().map(|shard| shard.games).sum::<i64>() / 2;
+        let forged = rows.iter().map(|shard| shard.forged_until - shard.evidence.numbers.start);
+        let forged: Vec<i64> = forged.filter(|games| *games > 0).collect();
+        self.outcome.forged_pairs += forged.iter().map(|games| (games + 1) / 2).sum::<i64>();
+        self.outcome.lost_gates += i64::from(forged.len() as i64 * TURNING_SHARE >= BATCHES as i64);
+        self.gate = None;
+    }
+}
+
+impl Shard {
+    fn proof(&self) -> Proof {
+        Proof {
+            audit: self.evidence.audit,
+            auditor: self.auditor,
+            auditor_until: self.auditor_until,
+            is_checked: self.is_checked,
+            validated: Some(self.validated),
+        }
+    }
+
+    fn of_gate(&self) -> GateShard {
+        let games = self.evidence.numbers.end - self.evidence.numbers.start;
+        GateShard {
+            id: self.evidence.id,
+            counted: games,
+            games,
+            audited_games: self.evidence.audited_games,
+            state: self.evidence.state,
+            object: self.evidence.object,
+            is_trusted: false,
+            is_timed: false,
+            proof: self.proof(),
         }
     }
 }

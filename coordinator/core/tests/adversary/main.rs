@@ -65,6 +65,7 @@ fn print(plan: &Plan, found: &Outcome) {
         found.pairs,
         found.lost_gates,
         found.gates,
+        found.gate_minutes / found.gates.max(1),
         found.delayed_permille(),
         found.replayed_permille(),
         found.fleet_replayed_permille(),

@@ -11,6 +11,8 @@ pub(crate) struct Outcome {
     pub(crate) forged: i64,
     /// Decided gates.
     pub(crate) gates: i64,
+    /// Minutes from their beginnings to their verdicts.
+    pub(crate) gate_minutes: i64,
     /// Counted pairs in them.
     pub(crate) pairs: i64,
     /// Those with a forged game.

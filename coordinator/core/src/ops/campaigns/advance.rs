@@ -166,7 +166,10 @@ impl AdvanceCampaign {
         tx.jobs().set_state(now, job, JobState::Closed).await?;
         // A false rejection costs a strong net, so both verdicts wait for audits and checks.
         if let Some(missing) = standing.missing {
-            missing.request(tx).await?;
+            // Those under way are too few.
+            if let Some(shard) = missing.next {
+                tx.shards().want_audit(shard).await?;
+            }
             wait(tx, campaign, Reason::AuditsMissing { games: missing.games }).await?;
             return Ok(false);
         }

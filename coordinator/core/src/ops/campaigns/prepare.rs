@@ -3,12 +3,13 @@
 
 use stats::Decision;
 
-use super::{freeze, missing_audits::MissingAudits, steps};
+use super::{freeze, missing_audits, steps};
 use crate::{
     clock::Time,
     gate::Decided,
     model::{Campaign, CampaignKey, CampaignState, CampaignStep, JobId},
     query,
+    rules::readiness::MissingAudits,
     store::{Campaigns, Connection, Database, Jobs, Nets, StoreError, TrainingSet, counting},
 };
 
@@ -97,7 +98,7 @@ async fn gate_standing(
     let is_out = pairs.len() as u64 >= u64::from(plan.most_pairs);
     let is_over = is_out || decided.verdict.decision != Decision::Continue;
     let missing = if is_over {
-        MissingAudits::read(connection, job, &decided.verdict, plan.audit_percent, draw, now).await?
+        missing_audits::read(connection, job, &decided.verdict, plan.audit_percent, draw, now).await?
     } else {
         None
     };

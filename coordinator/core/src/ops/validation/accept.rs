@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     choices,
-    model::{AuditState, ShardId, ShardState, ValidationReport},
+    model::{AuditState, ShardId, ValidationReport},
     ops::standing,
     rules::Credit,
     store::{Operation, StoreError, Tx},
@@ -41,7 +41,7 @@ impl Operation for AcceptShard {
         tx.shards().accept(id, now, report, shard.accepted(), audit).await?;
         tx.totals().count(id, shard.accepted(), 1).await?;
         let games = shard.numbers.end - shard.numbers.start;
-        if shard.state == ShardState::Received
+        if shard.measures_cost()
             && let Some(cost) = job.updated_cost(games, report.positions)
         {
             tx.jobs().save_cost(job.id, cost).await?;

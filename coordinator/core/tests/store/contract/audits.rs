@@ -11,8 +11,10 @@ use coordinator_core::{
     },
     query,
     reports::overview,
+    rules::readiness::Audited,
     store::{Nets, counting},
 };
+use dataset::manifest::Manifest;
 use protocol::api::work::ReceiptStatus;
 
 use super::cases;
@@ -40,6 +42,7 @@ cases! {
     a_deleted_account_leaves_no_confirmations
     an_audited_shard_may_have_lost_its_games
     training_sets_wait_for_audits
+    a_late_game_keeps_no_upload_out_of_training_sets
     an_account_that_trains_audits_nothing
     two_accounts_do_not_certify_each_other
     a_trusted_worker_without_an_audit_lease_is_believed
@@ -333,15 +336,15 @@ async fn verified_games_are_counted_once(lab: Lab) {
         lab.compare().await;
         assert_eq!(lab.value::<i64>("SELECT clean_games FROM accounts ORDER BY id DESC LIMIT 1").await, clean);
     }
-    let audited = crate::op!(lab.read, [], |c| counting::audited(&mut c, JobId(job), 100)).unwrap();
-    assert_eq!((audited.games, audited.clean, audited.waiting, audited.drawn), (10, 10, 0, 0), "each game once");
+    let audited = Audited::of(&crate::op!(lab.read, [], |c| counting::gate_shards(&mut c, JobId(job), 100)).unwrap());
+    assert_eq!((audited.games, audited.clean, audited.waiting, audited.open), (10, 10, 0, 0), "each game once");
     // A shard that holds two pieces is one shard.
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments").await, 1, "an audit splits no segment");
     lab.execute("UPDATE segments SET games = 5 WHERE first = 0").await;
     lab.execute(&format!("INSERT INTO segments (job, first, games, state, shard) VALUES ({job}, 5, 5, 'held', 1)"))
         .await;
     lab.execute("UPDATE shards SET audited_games = 4 WHERE id = 1").await;
-    let audited = crate::op!(lab.read, [], |c| counting::audited(&mut c, JobId(job), 100)).unwrap();
+    let audited = Audited::of(&crate::op!(lab.read, [], |c| counting::gate_shards(&mut c, JobId(job), 100)).unwrap());
     assert_eq!((audited.games, audited.clean), (10, 4));
 }
 
@@ -450,14 +453,40 @@ async fn training_sets_wait_for_audits(lab: Lab) {
     lab.deliver(player, &lease).await;
     lab.validate(ALL_AUDITS).await;
     lab.play(player, 1).await;
-    let games = async || {
-        let (campaign, now) = (CampaignId(id), lab.now());
-        let set = lab.store.read(query!(|c| Nets::on(c).training_set(campaign, 0..=0, now).await));
-        set.await.unwrap().unwrap().games
-    };
-    assert_eq!(games().await, 16, "the audit of the first upload is open");
+    assert_eq!(set(&lab, id).await, [(16, 16)], "the audit of the first upload is open");
     lab.draw_auditors(&[player]).await;
-    assert_eq!(games().await, 32, "no account may audit it now");
+    assert_eq!(set(&lab, id).await, [(0, 16), (16, 16)], "no account may audit it now");
+}
+
+/// The uploads in the training set of a campaign: their first games, and how many they have.
+async fn set(lab: &Lab, campaign: i64) -> Vec<(i64, u64)> {
+    let (campaign, now) = (CampaignId(campaign), lab.now());
+    let set = lab.store.read(query!(|c| Nets::on(c).training_set(campaign, 0..=0, now).await));
+    let set = set.await.unwrap().unwrap();
+    let mut shards = Vec::new();
+    for entry in Manifest::from_text(&set.text).unwrap().shards {
+        let first: i64 = lab.value(&format!("SELECT first FROM shards WHERE hash = '{}'", entry.sha256)).await;
+        shards.push((first, entry.games));
+    }
+    assert_eq!(set.games, shards.iter().map(|(_, games)| games).sum::<u64>());
+    shards
+}
+
+async fn a_late_game_keeps_no_upload_out_of_training_sets(lab: Lab) {
+    let (id, job) = lab.campaign("one").await;
+    let (eve, ann) = (lab.player("eve").await, lab.player("ann").await);
+    let lapsed = lab.lease(eve, "1", 16).await;
+    lab.clock.advance(24 * HOUR);
+    lab.expire().await;
+    let lease = lab.lease(ann, "1", 16).await;
+    assert_eq!(lease.numbers(), lapsed.numbers());
+    assert_eq!(lab.upload(eve, &lapsed.token, &lab.played(&lapsed, 5..6)).await, Ok(ReceiptStatus::Received));
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(set(&lab, id).await, [(5, 1)]);
+    lab.deliver(ann, &lease).await;
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(lab.tally(job).await.games, 16);
+    assert_eq!(set(&lab, id).await, [(0, 16)]);
 }
 
 /// It sees games before their audit.

@@ -7,7 +7,7 @@ use coordinator_core::{
     model::{Campaign, CampaignCommand as Command, CampaignId, CampaignKey, Fleet, JobId, JobKind, NetState, Playing},
     ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
     reports,
-    rules::{campaigns::Counts, granting::Policy},
+    rules::{campaigns::Counts, granting::Policy, readiness::Audited},
     store::{Campaigns, Jobs, Leases, Nets, counting},
 };
 use dataset::{Digest, manifest::Manifest};
@@ -238,7 +238,7 @@ async fn promotion_waits_for_audits(lab: Lab) {
     assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {gate}")).await, "closed");
     audit_the_gate(&lab, old, id).await;
     assert_eq!(row(&lab, id).await.generation, 1);
-    let audited = op!(lab.read, [], |c| counting::audited(&mut c, JobId(gate), 1_000)).unwrap();
+    let audited = Audited::of(&op!(lab.read, [], |c| counting::gate_shards(&mut c, JobId(gate), 1_000)).unwrap());
     assert!(audited.clean * 10 >= audited.games, "{audited:?}");
 }
 
@@ -308,7 +308,7 @@ async fn audits_of_parts_are_enough(lab: Lab) {
         lab.validate(NO_AUDIT).await;
         lab.compare().await;
     }
-    let audited = op!(lab.read, [], |c| counting::audited(&mut c, JobId(gate), 1_000)).unwrap();
+    let audited = Audited::of(&op!(lab.read, [], |c| counting::gate_shards(&mut c, JobId(gate), 1_000)).unwrap());
     panic!("the rest is not audited: {audited:?}");
 }
 

@@ -5,6 +5,7 @@ use coordinator_core::{
     model::{AccountId, AccountKey, ComparisonId, JobId, ShardId},
     ops::disputes::{ClaimDisputes, ClaimUnchecked, PassCheck, RecordRuling, Ruled, SetQuarantine},
     reports::standing,
+    rules::readiness::Audited,
     store::counting,
 };
 use protocol::api::{
@@ -256,7 +257,7 @@ async fn a_gate_waits_for_its_checks(lab: Lab) {
     lab.play(new, 8).await;
     lab.drive(id).await;
     audit_the_gate(&lab, old, id).await;
-    let audited = op!(lab.read, [], |c| counting::audited(&mut c, JobId(gate), 1_000)).unwrap();
+    let audited = Audited::of(&op!(lab.read, [], |c| counting::gate_shards(&mut c, JobId(gate), 1_000)).unwrap());
     assert!(audited.clean * 10 >= audited.games && audited.waiting == 0, "{audited:?}");
     let waits = row(&lab, id).await;
     assert_eq!((waits.generation, waits.phase.name()), (0, "gating"), "no game of it is checked");

@@ -158,12 +158,15 @@ async fn a_game_is_credited_once_to_each_account(lab: Lab) {
 async fn the_cost_of_a_game_is_estimated(lab: Lab) {
     let (_, job) = lab.campaign("one").await;
     let ann = lab.player("ann").await;
-    let lease = lab.lease(ann, "1", 10).await;
-    let object = lab.deliver(ann, &lease).await;
-    let report = lab.replay(&object.hash(), &lease.terms).unwrap();
-    lab.judge_shard(1, Some(ValidationReport { positions: 500, ..report }), NO_AUDIT).await;
-    let cost: i64 = lab.value(&format!("SELECT nodes_per_game FROM jobs WHERE id = {job}")).await;
-    assert_eq!(cost, 66_600 - 33_300 * 10 / 110);
+    lab.execute("UPDATE accounts SET proven_nodes = 0").await;
+    for (shard, cost) in [(1, 66_600), (2, 66_600 - 33_300 * 10 / 110)] {
+        let lease = lab.lease(ann, &shard.to_string(), 10).await;
+        let object = lab.deliver(ann, &lease).await;
+        let report = lab.replay(&object.hash(), &lease.terms).unwrap();
+        lab.judge_shard(shard, Some(ValidationReport { positions: 500, ..report }), NO_AUDIT).await;
+        let found: i64 = lab.value(&format!("SELECT nodes_per_game FROM jobs WHERE id = {job}")).await;
+        assert_eq!(found, cost, "a stranger's games do not measure it");
+    }
 }
 
 async fn a_verdict_that_is_given_twice_in_quarantine_counts_once(lab: Lab) {

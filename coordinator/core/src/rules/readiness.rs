@@ -1,0 +1,302 @@
+//! What training sets and verdicts of gates wait for: open audits, and checks by a referee.
+
+use std::ops::Range;
+
+use super::audits;
+use crate::{
+    clock::Time,
+    model::{AuditState, GateShard, ObjectState, Proof, ShardId, ShardState},
+};
+
+impl Proof {
+    /// Whether its audit is open: an account plays it, is to play it, or has yet to be drawn. One
+    /// that no account may play now is not waited for.
+    #[must_use]
+    pub fn is_audit_open(&self) -> bool {
+        match self.audit {
+            AuditState::None | AuditState::Clean => false,
+            AuditState::Wanted => self.auditor.is_some() || self.auditor_until == Time(0),
+            AuditState::Leased => true,
+        }
+    }
+
+    /// Whether it waits for a referee's check. `since` is that of [`audits::checks_since`].
+    #[must_use]
+    pub fn is_check_open(&self, since: Time) -> bool {
+        !self.is_checked && self.validated.is_some_and(|validated| validated > since)
+    }
+
+    /// Whether nets may learn from it.
+    #[must_use]
+    pub fn is_over(&self, since: Time) -> bool {
+        !self.is_audit_open() && !self.is_check_open(since)
+    }
+}
+
+/// Audits of the shards of a gate, in games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Audited {
+    /// Counted games of untrusted workers.
+    pub games: i64,
+    /// Those of them that were verified by an audit.
+    pub clean: i64,
+    /// Games of shards whose audit is wanted or leased.
+    pub waiting: i64,
+    /// Those of them whose audit is open.
+    pub open: i64,
+}
+
+impl Audited {
+    /// Those of these shards.
+    #[must_use]
+    pub fn of(shards: &[GateShard]) -> Self {
+        let mut all = Self::default();
+        for shard in shards.iter().filter(|shard| !shard.is_trusted) {
+            let is_waiting = matches!(shard.proof.audit, AuditState::Wanted | AuditState::Leased);
+            all.games += shard.counted;
+            all.clean += shard.audited_games.min(shard.counted);
+            all.waiting += if is_waiting { shard.counted } else { 0 };
+            all.open += if shard.proof.is_audit_open() { shard.counted } else { 0 };
+        }
+        all
+    }
+}
+
+impl GateShard {
+    /// Whether a part of it can still be audited.
+    fn is_auditable(&self) -> bool {
+        !self.is_trusted
+            && matches!(self.proof.audit, AuditState::None | AuditState::Clean)
+            && self.audited_games < self.games
+            && self.state == ShardState::Validated
+            && self.object == ObjectState::Present
+    }
+
+    /// Whether it waits for a referee's check. Games on the clock cannot be played again.
+    fn is_check_open(&self, since: Time) -> bool {
+        !self.is_trusted && !self.is_timed && self.object == ObjectState::Present && self.proof.is_check_open(since)
+    }
+}
+
+/// What the verdict of a gate still needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingAudits {
+    /// Number of games.
+    pub games: i64,
+    /// Another shard to audit, if the audits under way are too few.
+    pub next: Option<ShardId>,
+}
+
+/// What the verdict of a gate needs beside these shards; nothing, if it needs no more. `percent` of
+/// their games must be verified, `compared` comparisons of them are open. The next audit is drawn,
+/// so that no account foresees or steers it.
+#[must_use]
+pub fn missing_audits(
+    shards: &[GateShard],
+    percent: u32,
+    compared: i64,
+    since: Time,
+    draw: u64,
+) -> Option<MissingAudits> {
+    let audited = Audited::of(shards);
+    let missing = (audited.games * i64::from(percent) + 99) / 100 - audited.clean;
+    let (mut open, mut unchecked) = (compared, 0);
+    if percent > 0 {
+        open = open.max(audited.open);
+        unchecked = shards.iter().filter(|shard| shard.is_check_open(since)).count() as i64;
+    }
+    if missing <= 0 && open == 0 && unchecked == 0 {
+        return None;
+    }
+    let mut next = None;
+    if audited.waiting < missing && open == 0 {
+        let auditable = shards.iter().filter(|shard| shard.is_auditable());
+        let auditable: Vec<_> = auditable.map(|shard| (shard.id, shard.proof.audit == AuditState::None)).collect();
+        next = audits::draw(&auditable, draw);
+    }
+    Some(MissingAudits { games: missing.max(open).max(unchecked), next })
+}
+
+/// Chooses shards for a training set, each of its games once: those with the most games together.
+/// So a late upload of a few games keeps no other one out. `shards` are sorted by their first game;
+/// the result are places in it.
+#[must_use]
+pub fn choose_distinct(shards: &[Range<i64>]) -> Vec<usize> {
+    let mut by_end: Vec<usize> = (0..shards.len()).collect();
+    by_end.sort_by_key(|place| (shards[*place].end, shards[*place].start));
+    // For each number of shards, by their ends: the most games, and the last shard of these.
+    let mut best: Vec<(i64, Option<usize>)> = vec![(0, None)];
+    let before = |rank: usize| {
+        let start = shards[by_end[rank]].start;
+        by_end[..rank].partition_point(|place| shards[*place].end <= start)
+    };
+    for (rank, place) in by_end.iter().enumerate() {
+        let numbers = &shards[*place];
+        let with = best[before(rank)].0 + numbers.end - numbers.start;
+        let without = best[rank];
+        best.push(if with > without.0 { (with, Some(rank)) } else { without });
+    }
+    let (mut chosen, mut count) = (Vec::new(), shards.len());
+    while let Some(rank) = best[count].1 {
+        chosen.push(by_end[rank]);
+        count = before(rank);
+    }
+    chosen.reverse();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::AccountId;
+
+    const NOW: Time = Time(1_000);
+
+    fn proof(audit: AuditState, auditor: Option<i64>, auditor_until: i64) -> Proof {
+        let (auditor, auditor_until) = (auditor.map(AccountId), Time(auditor_until));
+        Proof { audit, auditor, auditor_until, is_checked: true, validated: Some(NOW) }
+    }
+
+    fn shard(id: i64, counted: i64, audited_games: i64, proof: Proof) -> GateShard {
+        GateShard {
+            id: ShardId(id),
+            counted,
+            games: 10,
+            audited_games,
+            state: ShardState::Validated,
+            object: ObjectState::Present,
+            is_trusted: false,
+            is_timed: false,
+            proof,
+        }
+    }
+
+    #[test]
+    fn an_audit_is_open_while_an_account_may_end_it() {
+        use AuditState::{Clean, Leased, None as No, Wanted};
+        let cases = [
+            (proof(No, None, 0), false),
+            (proof(Clean, None, 0), false),
+            (proof(Leased, Some(1), 5), true),
+            (proof(Wanted, None, 0), true),
+            (proof(Wanted, Some(1), 5), true),
+            (proof(Wanted, None, 5), false),
+        ];
+        for (proof, is_open) in cases {
+            assert_eq!(proof.is_audit_open(), is_open, "{proof:?}");
+            assert_eq!(proof.is_over(NOW), !is_open, "{proof:?}");
+        }
+    }
+
+    #[test]
+    fn a_check_is_waited_for_if_the_upload_is_new() {
+        let new = Proof { is_checked: false, ..proof(AuditState::None, None, 0) };
+        assert!(new.is_check_open(Time(999)) && !new.is_over(Time(999)));
+        assert!(!new.is_check_open(NOW) && new.is_over(NOW), "it was validated too long ago");
+        assert!(!Proof { is_checked: true, ..new.clone() }.is_check_open(Time(999)));
+        assert!(!Proof { validated: None, ..new }.is_check_open(Time(-1)), "it is not validated");
+    }
+
+    /// What a gate of two shards needs, the second one a variation of the first.
+    fn needs(change: impl Fn(&mut GateShard)) -> Option<MissingAudits> {
+        let first = shard(1, 10, 10, proof(AuditState::Clean, None, 0));
+        let mut second = shard(2, 10, 0, proof(AuditState::None, None, 0));
+        change(&mut second);
+        missing_audits(&[first, second], 60, 0, Time(999), 0)
+    }
+
+    #[test]
+    fn a_verdict_needs_its_share_of_verified_games() {
+        let another = Some(MissingAudits { games: 2, next: Some(ShardId(2)) });
+        assert_eq!(needs(|_| {}), another);
+        assert_eq!(needs(|shard| shard.audited_games = 1), Some(MissingAudits { games: 1, next: Some(ShardId(2)) }));
+        assert_eq!(needs(|shard| shard.audited_games = 2), None);
+        assert_eq!(needs(|shard| shard.counted = 6), None, "60 % of 16 games");
+        assert_eq!(needs(|shard| shard.counted = 7), Some(MissingAudits { games: 1, next: Some(ShardId(2)) }));
+        assert_eq!(needs(|shard| shard.is_trusted = true), None, "60 % of ten games");
+        let none = Some(MissingAudits { games: 2, next: None });
+        assert_eq!(needs(|shard| shard.state = ShardState::Disputed), none);
+        assert_eq!(needs(|shard| shard.object = ObjectState::Expired), none);
+        let clean = needs(|shard| shard.proof.audit = AuditState::Clean);
+        assert_eq!(clean, another, "another part of it can be audited");
+        let whole = needs(|shard| (shard.audited_games, shard.games) = (1, 1));
+        assert_eq!(whole, Some(MissingAudits { games: 1, next: None }), "all of it is verified");
+    }
+
+    #[test]
+    fn each_counted_game_is_verified_once() {
+        let pieces =
+            [shard(1, 4, 10, proof(AuditState::Clean, None, 0)), shard(2, 10, 0, proof(AuditState::None, None, 0))];
+        let needs = missing_audits(&pieces, 60, 0, NOW, 0);
+        assert_eq!(needs, Some(MissingAudits { games: 9 - 4, next: Some(ShardId(2)) }));
+    }
+
+    #[test]
+    fn no_further_audit_is_drawn_if_those_under_way_are_enough_or_none_is_possible() {
+        let clean = shard(1, 10, 10, proof(AuditState::Clean, None, 0));
+        let stuck = shard(2, 10, 0, proof(AuditState::Wanted, None, 5));
+        let open = shard(3, 10, 0, proof(AuditState::None, None, 0));
+        let needs = |shards: &[GateShard], percent| missing_audits(shards, percent, 0, NOW, 0);
+        let shards = [clean, stuck.clone(), open.clone()];
+        assert_eq!(needs(&shards, 60), Some(MissingAudits { games: 8, next: None }));
+        assert_eq!(needs(&shards, 70), Some(MissingAudits { games: 11, next: Some(ShardId(3)) }));
+        let shards = [GateShard { counted: 1, ..stuck }, GateShard { is_trusted: true, ..open }];
+        assert_eq!(needs(&shards, 100), Some(MissingAudits { games: 1, next: None }));
+        let disputed = shard(4, 10, 0, proof(AuditState::None, None, 0));
+        let disputed = GateShard { state: ShardState::Disputed, ..disputed };
+        assert_eq!(needs(&[disputed, shards[1].clone()], 10), Some(MissingAudits { games: 1, next: None }));
+    }
+
+    #[test]
+    fn a_verdict_waits_for_audits_and_checks_under_way() {
+        let waits = Some(MissingAudits { games: 10, next: None });
+        assert_eq!(needs(|shard| shard.proof.audit = AuditState::Leased), waits);
+        assert_eq!(needs(|shard| (shard.audited_games, shard.proof.audit) = (2, AuditState::Leased)), waits);
+        let stuck = needs(|shard| (shard.proof.audit, shard.proof.auditor_until) = (AuditState::Wanted, Time(5)));
+        assert_eq!(stuck, Some(MissingAudits { games: 2, next: None }), "no account may play it");
+        let is_unchecked = |shard: &mut GateShard| (shard.audited_games, shard.proof.is_checked) = (10, false);
+        assert_eq!(needs(is_unchecked), Some(MissingAudits { games: 1, next: None }));
+        let with = |change: fn(&mut GateShard)| {
+            needs(|shard| {
+                is_unchecked(shard);
+                change(shard);
+            })
+        };
+        assert_eq!(with(|shard| shard.is_timed = true), None);
+        assert_eq!(with(|shard| shard.is_trusted = true), None);
+        assert_eq!(with(|shard| shard.object = ObjectState::Expired), None);
+    }
+
+    #[test]
+    fn a_verdict_waits_for_comparisons_even_without_audits() {
+        let shards = [shard(1, 10, 0, Proof { is_checked: false, ..proof(AuditState::Leased, None, 0) })];
+        assert_eq!(missing_audits(&shards, 0, 0, Time(999), 0), None);
+        assert_eq!(missing_audits(&shards, 0, 3, Time(999), 0), Some(MissingAudits { games: 3, next: None }));
+        assert_eq!(missing_audits(&[], 10, 0, Time(999), 0), None);
+    }
+
+    #[test]
+    fn a_late_game_keeps_no_upload_out() {
+        assert_eq!(choose_distinct(&[0..100, 50..51, 100..200]), [0, 2]);
+        assert_eq!(choose_distinct(&[0..100, 50..150, 100..200]), [0, 2]);
+        assert_eq!(choose_distinct(&[0..10, 5..40, 30..35]), [1]);
+        assert_eq!(choose_distinct(&[]), [0_usize; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_chosen_shards_have_the_most_games(mut shards in prop::collection::vec((0..30_i64, 1..9_i64), 0..9)) {
+            shards.sort_unstable();
+            let shards: Vec<Range<i64>> = shards.into_iter().map(|(first, games)| first..first + games).collect();
+            let games = |places: &[usize]| places.iter().map(|place| shards[*place].end - shards[*place].start).sum::<i64>();
+            let is_distinct = |places: &[usize]| places.windows(2).all(|pair| shards[pair[0]].end <= shards[pair[1]].start);
+            let chosen = choose_distinct(&shards);
+            prop_assert!(is_distinct(&chosen), "{chosen:?}");
+            let subsets = (0..1_usize << shards.len()).map(|set| (0..shards.len()).filter(|place| set >> place & 1 == 1).collect::<Vec<_>>());
+            let most = subsets.filter(|places| is_distinct(places)).map(|places| games(&places)).max();
+            prop_assert_eq!(Some(games(&chosen)), most);
+        }
+    }
+}
