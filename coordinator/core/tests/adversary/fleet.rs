@@ -390,10 +390,7 @@ impl World {
     /// of each the last.
     fn check(&mut self) {
         let mut left = GAMES_PER_CORE * self.plan.referee;
-        let [of_selfplay, of_gates] = &mut self.unchecked;
-        let mut unchecked = std::mem::take(of_selfplay);
-        unchecked.append(of_gates);
-        while let Some(id) = unchecked.pop() {
+        while let Some(id) = self.unchecked[1].pop().or_else(|| self.unchecked[0].pop()) {
             let row = &self.shards[id.0 as usize];
             if row.evidence.state != ShardState::Validated {
                 continue;
@@ -402,7 +399,7 @@ impl World {
             let numbers = numbers.start as u64..numbers.end as u64;
             let games = audits::draw_checked(numbers, is_of_gate, self.random.bits());
             if games.len() as i64 > left {
-                unchecked.push(id);
+                self.unchecked[usize::from(is_of_gate)].push(id);
                 break;
             }
             let wrong = games.iter().position(|game| (*game as i64) < forged_until);
@@ -421,9 +418,6 @@ impl World {
                 row.evidence.checked_game = games.first().map(|game| *game as i64);
             }
         }
-        let is_of_gate = |id: &ShardId| self.shards[id.0 as usize].is_of_gate;
-        let (of_gates, of_selfplay) = unchecked.into_iter().partition(is_of_gate);
-        self.unchecked = [of_selfplay, of_gates];
     }
 
     /// Uploads validated after this time wait for their check.
