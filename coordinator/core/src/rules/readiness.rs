@@ -1,4 +1,4 @@
-//! What training sets and verdicts of gates wait for: open audits, and checks by a referee.
+//! Open audits, and checks by a referee: training sets and verdicts of gates wait for them.
 
 use std::ops::Range;
 
@@ -78,7 +78,7 @@ impl GateShard {
     }
 }
 
-/// What the verdict of a gate still needs.
+/// The needs of a gate before its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissingAudits {
     /// Number of games.
@@ -87,7 +87,7 @@ pub struct MissingAudits {
     pub next: Option<ShardId>,
 }
 
-/// What the verdict of a gate needs beside these shards; nothing, if it needs no more. `percent` of
+/// Returns the needs of a gate with these shards before its verdict, if it has any. `percent` of
 /// their games must be verified, `compared` comparisons of them are open. The next audit is drawn,
 /// so that no account foresees or steers it.
 #[must_use]
@@ -199,7 +199,7 @@ mod tests {
         assert!(!Proof { validated: None, ..new }.is_check_open(Time(-1)), "it is not validated");
     }
 
-    /// What a gate of two shards needs, the second one a variation of the first.
+    /// The needs of a gate of two shards, the second one a variation of the first.
     fn needs(change: impl Fn(&mut GateShard)) -> Option<MissingAudits> {
         let first = shard(1, 10, 10, proof(AuditState::Clean, None, 0));
         let mut second = shard(2, 10, 0, proof(AuditState::None, None, 0));
