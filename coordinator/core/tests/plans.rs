@@ -55,7 +55,7 @@ const GROWING: [&str; 11] = [
 const UPLOADS: [&str; 4] = ["leases", "segments", "shards", "comparisons"];
 
 /// Statements of the writer that may sort: what they sort is bounded by something else.
-const MAY_SORT: [(&str, &str); 10] = [
+const MAY_SORT: [(&str, &str); 9] = [
     ("WHERE lease = $1 AND state = 'leased' ORDER BY first", "the segments of one lease"),
     ("WHERE shard = $1 AND state = 'held' ORDER BY first", "the segments of one shard"),
     ("AND first > $2 - $5 AND first < $3", "the shards of a few games"),
@@ -63,9 +63,8 @@ const MAY_SORT: [(&str, &str); 10] = [
     ("FROM near JOIN comparisons", "comparisons of the shards of one case"),
     ("FROM sides JOIN shards", "shards of one case"),
     ("SELECT id FROM jobs WHERE id IN", "the jobs of one account, at its quarantine"),
-    ("UPDATE shards SET audit = 'wanted' WHERE id = (", "the shards of one gate, once for each audit"),
     ("AS newest) AS turns", "the newest four thousand unchecked shards, once for each check"),
-    ("SELECT SUM(segments.games) AS games, MAX(shards.audited_games)", "the shards of one gate"),
+    ("AS held", "the shards of one gate"),
 ];
 
 /// The statements so far, and whether the writer is in a transaction.
@@ -252,6 +251,8 @@ fn no_statement_grows_with_workers_uploads_or_games() {
         lab.deliver(judge, &settling).await;
         lab.validate(NO_AUDIT).await;
         while lab.compare().await > 0 {}
+        // The referee is gone, so nothing waits for its checks.
+        lab.clock.advance(601_000);
         // A generation: games, training, gate.
         for _ in 0..40 {
             lab.play(judge, 10).await;

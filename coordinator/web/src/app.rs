@@ -10,7 +10,7 @@ use protocol::api::problem::Code;
 use crate::{
     answer::{ApiError, ApiResult},
     engine::Engine,
-    limits::{Limits, address_in},
+    limits::{Limits, registrant_in},
     live::Boards,
     memory::Memory,
 };
@@ -55,8 +55,8 @@ impl App {
 
     /// Rejects further registrations from an address after too many.
     pub(crate) fn may_register(&self, headers: &HeaderMap, peer: SocketAddr) -> ApiResult<()> {
-        let address = address_in(headers, peer, self.settings.behind_proxy);
-        self.limits.register(&address, self.clock.now()).map_err(|wait| {
+        let registrant = registrant_in(headers, peer, self.settings.behind_proxy);
+        self.limits.register(&registrant, self.clock.now()).map_err(|wait| {
             let detail = "many accounts were made from this address: try again later, or ask its operator for one";
             ApiError::new(Code::TooMany, detail).retry_after(wait)
         })

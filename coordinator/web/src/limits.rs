@@ -165,6 +165,14 @@ fn ip_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bool) -> IpAddr {
     forwarded.unwrap_or(peer.ip())
 }
 
+/// The source of a registration: an IPv4 address, or an IPv6 /48, of which a customer may have all.
+pub(crate) fn registrant_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bool) -> String {
+    match ip_in(headers, peer, behind_proxy).to_canonical() {
+        address @ IpAddr::V4(_) => sender(address),
+        address @ IpAddr::V6(_) => network(address),
+    }
+}
+
 /// The block of addresses that one customer or one house may have: 256 of IPv4, a /48 of IPv6.
 fn network(address: IpAddr) -> String {
     match address.to_canonical() {

@@ -30,6 +30,9 @@ pub enum Reason {
         game: u64,
         job: JobId,
     },
+    GamesOpen {
+        games: i64,
+    },
     GateUnproven {
         pairs: u64,
     },
@@ -70,6 +73,10 @@ impl fmt::Display for Reason {
             Self::ChampionRolledBack => f.write_str("its champion was rolled back"),
             Self::GameDiffered { game, job } => {
                 write!(f, "game {game} of job {job} came out otherwise when a trusted worker played it")
+            }
+            Self::GamesOpen { games } => {
+                let games = counted(*games as usize, "game");
+                write!(f, "{games} of the next training set wait for an audit or a check")
             }
             Self::GateUnproven { pairs } => {
                 let pairs = counted(*pairs as usize, "pair");
@@ -145,6 +152,7 @@ mod tests {
         for reason in [
             Reason::NoTrainer,
             Reason::AuditsMissing { games: 3 },
+            Reason::GamesOpen { games: 3 },
             Reason::InGame { game: 7, ply: None, text: "the same moves as game 5".to_owned() },
             Reason::Quarantined(Box::new(Reason::GameDiffered { game: 7, job: JobId(2) })),
             Reason::Quarantined(Box::new("by hand".into())),

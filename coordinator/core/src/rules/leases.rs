@@ -19,8 +19,11 @@ pub const MIN_QUIET_MS: i64 = MIN_LEASE_MS / LEASE_TIMEOUT_FACTOR;
 /// of a worker.
 pub const RESTART_MS: i64 = MIN_LEASE_MS;
 
-/// A lease may be held so long and given back without any game at no price.
-const TRIAL_MS: i64 = 120 * SECOND;
+/// A lease may be held so long and given back at no price.
+const TRIAL_MS: i64 = 10 * SECOND;
+
+/// So much of a lease must follow, if the rest is given back later, at no price: a tenth.
+const KEPT_SHARE: i64 = 10;
 
 /// Intended heartbeats per second of a whole fleet: each is a transaction that writes.
 const HEARTBEATS_PER_SECOND: i64 = 60;
@@ -95,9 +98,10 @@ impl Lease {
     /// The fault of a release from this number; none if it is as it should be.
     #[must_use]
     pub fn fault_of_release(&self, now: Time, from: i64) -> Option<Fault> {
-        let is_empty = from == self.first && self.delivered == Time(0);
+        let kept = from - self.first;
+        let is_in_vain = kept * KEPT_SHARE < self.games && (kept > 0 || self.delivered == Time(0));
         let is_dropped = self.kind == LeaseKind::Audit || now > self.created.after(TRIAL_MS);
-        (is_empty && is_dropped).then_some(Fault::Dropped)
+        (is_in_vain && is_dropped).then_some(Fault::Dropped)
     }
 
     /// Whether another account may play its games too: it is past its expected time. Its own
@@ -193,10 +197,12 @@ mod tests {
     #[test]
     fn games_held_in_vain_and_dropped_audits_are_faults() {
         let lease = lease();
-        let late = Time(121_001);
-        assert_eq!(lease.fault_of_release(Time(121_000), lease.first), None);
+        let late = Time(11_001);
+        assert_eq!(lease.fault_of_release(Time(11_000), lease.first), None);
         assert_eq!(lease.fault_of_release(late, lease.first), Some(Fault::Dropped));
-        assert_eq!(lease.fault_of_release(late, lease.first + 2), None, "some games follow");
+        let long = Lease { games: 100, ..lease.clone() };
+        assert_eq!(long.fault_of_release(late, long.first + 9), Some(Fault::Dropped), "few games follow");
+        assert_eq!(long.fault_of_release(late, long.first + 10), None, "a tenth of them follows");
         let delivered = Lease { delivered: Time(1_001), ..lease.clone() };
         assert_eq!(delivered.fault_of_release(late, lease.first), None);
         let audit = Lease { kind: LeaseKind::Audit, ..lease };

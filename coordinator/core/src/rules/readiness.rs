@@ -29,7 +29,7 @@ impl Proof {
     /// Whether nets may learn from it.
     #[must_use]
     pub fn is_over(&self, since: Time) -> bool {
-        !self.is_audit_open() && !self.is_check_open(since)
+        !self.is_compared && !self.is_audit_open() && !self.is_check_open(since)
     }
 }
 
@@ -117,22 +117,21 @@ pub fn missing_audits(
     Some(MissingAudits { games: missing.max(open).max(unchecked), next })
 }
 
-/// Chooses shards for a training set, each of its games once: those with the most games together.
-/// So a late upload of a few games keeps no other one out. `shards` are sorted by their first game;
-/// the result are places in it.
+/// Chooses shards for a training set, each of its games once: those with the most counted games
+/// together. So a late upload of a few games keeps no other one out. `shards` are numbers of games,
+/// and how many of them count for it. The result are places in it, in the order of their games.
 #[must_use]
-pub fn choose_distinct(shards: &[Range<i64>]) -> Vec<usize> {
+pub fn choose_distinct(shards: &[(Range<i64>, i64)]) -> Vec<usize> {
     let mut by_end: Vec<usize> = (0..shards.len()).collect();
-    by_end.sort_by_key(|place| (shards[*place].end, shards[*place].start));
+    by_end.sort_by_key(|place| (shards[*place].0.end, shards[*place].0.start));
     // For each number of shards, by their ends: the most games, and the last shard of these.
     let mut best: Vec<(i64, Option<usize>)> = vec![(0, None)];
     let before = |rank: usize| {
-        let start = shards[by_end[rank]].start;
-        by_end[..rank].partition_point(|place| shards[*place].end <= start)
+        let start = shards[by_end[rank]].0.start;
+        by_end[..rank].partition_point(|place| shards[*place].0.end <= start)
     };
     for (rank, place) in by_end.iter().enumerate() {
-        let numbers = &shards[*place];
-        let with = best[before(rank)].0 + numbers.end - numbers.start;
+        let with = best[before(rank)].0 + shards[*place].1;
         let without = best[rank];
         best.push(if with > without.0 { (with, Some(rank)) } else { without });
     }
@@ -156,7 +155,7 @@ mod tests {
 
     fn proof(audit: AuditState, auditor: Option<i64>, auditor_until: i64) -> Proof {
         let (auditor, auditor_until) = (auditor.map(AccountId), Time(auditor_until));
-        Proof { audit, auditor, auditor_until, is_checked: true, validated: Some(NOW) }
+        Proof { audit, auditor, auditor_until, is_compared: false, is_checked: true, validated: Some(NOW) }
     }
 
     fn shard(id: i64, counted: i64, audited_games: i64, proof: Proof) -> GateShard {
@@ -187,6 +186,7 @@ mod tests {
         for (proof, is_open) in cases {
             assert_eq!(proof.is_audit_open(), is_open, "{proof:?}");
             assert_eq!(proof.is_over(NOW), !is_open, "{proof:?}");
+            assert!(!Proof { is_compared: true, ..proof }.is_over(NOW), "a comparison waits");
         }
     }
 
@@ -278,25 +278,31 @@ mod tests {
     }
 
     #[test]
-    fn a_late_game_keeps_no_upload_out() {
-        assert_eq!(choose_distinct(&[0..100, 50..51, 100..200]), [0, 2]);
-        assert_eq!(choose_distinct(&[0..100, 50..150, 100..200]), [0, 2]);
-        assert_eq!(choose_distinct(&[0..10, 5..40, 30..35]), [1]);
+    fn a_late_upload_keeps_no_other_one_out() {
+        assert_eq!(choose_distinct(&[(0..100, 99), (50..51, 1), (100..200, 100)]), [0, 2]);
+        assert_eq!(choose_distinct(&[(0..100, 50), (50..150, 100), (100..200, 50)]), [1], "the first of two counts");
+        assert_eq!(choose_distinct(&[(0..100, 99), (0..200, 1)]), [0], "it has more games, but one counts");
         assert_eq!(choose_distinct(&[]), [0_usize; 0]);
     }
 
     proptest! {
         #[test]
-        fn the_chosen_shards_have_the_most_games(mut shards in prop::collection::vec((0..30_i64, 1..9_i64), 0..9)) {
-            shards.sort_unstable();
-            let shards: Vec<Range<i64>> = shards.into_iter().map(|(first, games)| first..first + games).collect();
-            let games = |places: &[usize]| places.iter().map(|place| shards[*place].end - shards[*place].start).sum::<i64>();
-            let is_distinct = |places: &[usize]| places.windows(2).all(|pair| shards[pair[0]].end <= shards[pair[1]].start);
+        fn the_chosen_shards_have_the_most_counted_games(
+            shards in prop::collection::vec((0..30_i64, 1..9_i64, 1..9_i64), 0..9)
+        ) {
+            let shards: Vec<(Range<i64>, i64)> =
+                shards.into_iter().map(|(first, games, held)| (first..first + games, held.min(games))).collect();
+            let games = |places: &[usize]| places.iter().map(|place| shards[*place].1).sum::<i64>();
+            let is_distinct = |places: &[usize]| {
+                let mut ranges: Vec<_> = places.iter().map(|place| shards[*place].0.clone()).collect();
+                ranges.sort_by_key(|range| range.start);
+                ranges.windows(2).all(|pair| pair[0].end <= pair[1].start)
+            };
             let chosen = choose_distinct(&shards);
             prop_assert!(is_distinct(&chosen), "{chosen:?}");
-            let subsets = (0..1_usize << shards.len()).map(|set| (0..shards.len()).filter(|place| set >> place & 1 == 1).collect::<Vec<_>>());
-            let most = subsets.filter(|places| is_distinct(places)).map(|places| games(&places)).max();
-            prop_assert_eq!(Some(games(&chosen)), most);
+            let places = |set: usize| (0..shards.len()).filter(|place| set >> place & 1 == 1).collect::<Vec<_>>();
+            let subsets = (0..1_usize << shards.len()).map(places).filter(|places| is_distinct(places));
+            prop_assert_eq!(Some(games(&chosen)), subsets.map(|places| games(&places)).max());
         }
     }
 }

@@ -105,13 +105,18 @@ impl Accounts<'_> {
         Ok(())
     }
 
-    /// Redeems an invitation and returns its role.
+    /// Redeems an invitation and returns its role. It is void if its sender could not send it now.
     pub async fn redeem(&mut self, now: Time, hash: String, account: AccountId) -> Result<Role, StoreError> {
+        let query = "SELECT accounts.role FROM invitations JOIN accounts ON accounts.id = created_by
+                     WHERE hash = $1 AND accounts.state = 'active'";
+        let sender: Option<String> = sqlx::query_scalar(query).bind(hash.clone()).fetch_optional(self.0.raw()).await?;
         let query =
             "UPDATE invitations SET used_by = $2 WHERE hash = $1 AND used_by IS NULL AND expires > $3 RETURNING role";
         let query = sqlx::query(query).bind(hash).bind(account).bind(now.0);
         let row = query.fetch_optional(self.0.raw()).await?.ok_or(Refusal::BadInvitation)?;
-        Ok(role(&row, "role")?)
+        let role = role(&row, "role")?;
+        let sender = sender.and_then(|sender| sender.parse::<Role>().ok());
+        if sender.is_none_or(|sender| sender < role) { Err(Refusal::BadInvitation.into()) } else { Ok(role) }
     }
 
     /// The validated games of an account since a day.

@@ -40,8 +40,9 @@ pub(super) fn flag(row: &AnyRow, column: &str) -> Result<bool, Error> {
 /// Reads how far a shard is proven.
 pub(super) fn proof(row: &AnyRow, _: &str) -> Result<Proof, Error> {
     let (auditor, auditor_until) = (row.try_get("auditor")?, row.try_get("auditor_until")?);
-    let (is_checked, validated) = (flag(row, "is_checked")?, row.try_get("validated")?);
-    Ok(Proof { audit: row.try_get("audit")?, auditor, auditor_until, is_checked, validated })
+    let (audit, validated) = (row.try_get("audit")?, row.try_get("validated")?);
+    let (is_compared, is_checked) = (flag(row, "is_compared")?, flag(row, "is_checked")?);
+    Ok(Proof { audit, auditor, auditor_until, is_compared, is_checked, validated })
 }
 
 /// Reads the columns `first` and `games`.

@@ -72,7 +72,7 @@ pub async fn gate_shards(
     let query = "SELECT shards.id AS id, counted, games, audited_games, shards.state AS state, object,
                         CASE WHEN trusted = 1 AND shards.id > trusted_after THEN 1 ELSE 0 END AS is_trusted,
                         CASE WHEN time_losses IS NULL THEN 0 ELSE 1 END AS is_timed,
-                        audit, auditor, auditor_until, checked AS is_checked, validated
+                        audit, auditor, auditor_until, 0 AS is_compared, checked AS is_checked, validated
                  FROM (SELECT shard, CAST(SUM(games) AS BIGINT) AS counted FROM segments
                        WHERE job = $1 AND first < $2 AND shard IS NOT NULL GROUP BY shard) AS held
                  JOIN shards ON shards.id = held.shard JOIN workers ON workers.id = shards.worker

@@ -68,6 +68,8 @@ pub struct LeaseWithHeader {
     pub token: LeaseToken,
     /// Its account.
     pub account: AccountId,
+    /// Its worker.
+    pub worker: WorkerId,
     /// Its state.
     pub state: LeaseState,
     /// Numbers of its games.
@@ -82,13 +84,13 @@ pub struct LeaseWithHeader {
     pub header: Header,
 }
 
-row!(LeaseWithHeader { id, token, account, state, numbers: numbers, expires, job, job_state, header: header });
+row!(LeaseWithHeader { id, token, account, worker, state, numbers: numbers, expires, job, job_state, header: header });
 
 /// Reads leases with headers.
 macro_rules! with_header {
     ($condition:literal) => {
         concat!(
-            "SELECT leases.id AS id, token, account, leases.state AS state, first, games, expires, job,
+            "SELECT leases.id AS id, token, account, worker, leases.state AS state, first, games, expires, job,
                     jobs.state AS job_state, header
              FROM leases JOIN jobs ON jobs.id = leases.job WHERE ",
             $condition
@@ -210,13 +212,15 @@ impl Leases<'_> {
         Ok(sqlx::query_scalar(query).bind(account).bind(max).fetch_one(self.0.raw()).await?)
     }
 
-    /// Whether an account was granted a game and did not deliver it, or only in a rejected upload.
-    pub async fn has_lost(&mut self, account: AccountId, job: JobId, game: i64) -> Result<bool, StoreError> {
+    /// Whether an account was granted any of these games and did not deliver it, or only in a
+    /// rejected upload.
+    pub async fn has_lost(&mut self, account: AccountId, job: JobId, games: &Range<i64>) -> Result<bool, StoreError> {
         let query = "SELECT COUNT(*) FROM leases WHERE account = $1 AND state IN ('expired', 'returned') AND job = $2
-                     AND first <= $3 AND first > $3 - $4 AND first + games > $3
+                     AND first < $5 AND first > $3 - $4 AND first + games > $3
                      UNION ALL SELECT COUNT(*) FROM shards WHERE account = $1 AND state = 'rejected' AND job = $2
-                     AND first <= $3 AND first > $3 - $4 AND first + games > $3";
-        let query = sqlx::query_scalar(query).bind(account).bind(job).bind(game).bind(MAX_GAMES_PER_LEASE);
+                     AND first < $5 AND first > $3 - $4 AND first + games > $3";
+        let query = sqlx::query_scalar(query).bind(account).bind(job).bind(games.start).bind(MAX_GAMES_PER_LEASE);
+        let query = query.bind(games.end);
         let lost: Vec<i64> = query.fetch_all(self.0.raw()).await?;
         Ok(lost.into_iter().any(|lost| lost > 0))
     }

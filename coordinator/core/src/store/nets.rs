@@ -42,11 +42,13 @@ row!(ChangedJob { job, campaign, generation, recheck });
 struct EntryRow {
     id: ShardId,
     numbers: Range<i64>,
+    counted: i64,
+    positions: i64,
     entry: Option<String>,
     proof: Proof,
 }
 
-row!(EntryRow { id, numbers: numbers, entry, proof: proof });
+row!(EntryRow { id, numbers: numbers, counted, positions, entry, proof: proof });
 
 /// A training set: shards of some generations, each of their games once.
 #[derive(Clone, Debug)]
@@ -63,6 +65,10 @@ pub struct TrainingSet {
     pub positions: u64,
     /// The text of its manifest.
     pub text: Arc<str>,
+    /// Counted games of its jobs that wait for an audit, a comparison or a check.
+    pub open_games: i64,
+    /// Number of their positions.
+    pub open_positions: i64,
     /// How often counted games of its jobs were withdrawn before it was read.
     pub withdrawals: i64,
 }
@@ -205,21 +211,30 @@ impl Nets<'_> {
     ) -> Result<Option<TrainingSet>, StoreError> {
         let jobs = Jobs::on(self.0.reborrow()).selfplay_of(campaign, generations.clone()).await?;
         let mut shards: Vec<Entry> = Vec::new();
+        let (mut open_games, mut open_positions) = (0, 0);
         for job in &jobs {
             let since = Rulings::on(self.0.reborrow()).checks_since(job.id, now).await?;
             let (mut ready, mut after): (Vec<EntryRow>, _) = (Vec::new(), Some(ShardId(0)));
             while let Some(shard) = after {
                 let query =
-                    "SELECT id, first, games, entry, audit, auditor, auditor_until, checked AS is_checked, validated
+                    "SELECT id, first, games, held_games AS counted, positions * held_games / games AS positions,
+                                    entry, audit, auditor, auditor_until, checked AS is_checked, validated,
+                                    CASE WHEN EXISTS (SELECT 1 FROM comparisons WHERE left_shard = shards.id
+                                                      AND comparisons.state = 'waiting')
+                                           OR EXISTS (SELECT 1 FROM comparisons WHERE right_shard = shards.id
+                                                      AND comparisons.state = 'waiting')
+                                         THEN 1 ELSE 0 END AS is_compared
                              FROM shards WHERE job = $1 AND id > $2 AND state = 'validated'
                              AND object = 'present' AND held_games > 0 ORDER BY id LIMIT $3";
                 let query = sqlx::query_as(query).bind(job.id).bind(shard).bind(MAX_ENTRIES);
                 let rows: Vec<EntryRow> = query.fetch_all(self.0.raw()).await?;
                 after = rows.last().map(|row| row.id);
-                ready.extend(rows.into_iter().filter(|row| row.proof.is_over(since)));
+                let (over, open): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.proof.is_over(since));
+                open_games += open.iter().map(|row| row.counted).sum::<i64>();
+                open_positions += open.iter().map(|row| row.positions).sum::<i64>();
+                ready.extend(over);
             }
-            ready.sort_by_key(|row| (row.numbers.start, row.numbers.end));
-            let numbers: Vec<Range<i64>> = ready.iter().map(|row| row.numbers.clone()).collect();
+            let numbers: Vec<_> = ready.iter().map(|row| (row.numbers.clone(), row.counted)).collect();
             for place in readiness::choose_distinct(&numbers) {
                 let entry = serde_json::from_str(ready[place].entry.as_deref().unwrap_or_default());
                 let broken = |error| StoreError::Corrupt(format!("a shard's line that is none: {error}"));
@@ -234,7 +249,17 @@ impl Nets<'_> {
         let manifest = Manifest { format: FORMAT.to_owned(), games, positions, shards };
         let (hash, text) = (manifest.hash(), manifest.to_text().into());
         let withdrawals = jobs.iter().map(|job| job.withdrawals).sum();
-        Ok(Some(TrainingSet { campaign, generations, hash, games, positions, text, withdrawals }))
+        Ok(Some(TrainingSet {
+            campaign,
+            generations,
+            hash,
+            games,
+            positions,
+            text,
+            open_games,
+            open_positions,
+            withdrawals,
+        }))
     }
 
     /// Self-play jobs of campaigns whose games left the pool or came back.

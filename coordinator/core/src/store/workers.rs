@@ -75,6 +75,12 @@ impl Workers<'_> {
         Ok(sqlx::query_as(query).bind(worker).bind(now).fetch_one(self.0.raw()).await?)
     }
 
+    /// The key of a worker.
+    pub async fn key(&mut self, worker: WorkerId) -> Result<WorkerKey, StoreError> {
+        let query = "SELECT trusted AS is_trusted, token FROM workers WHERE id = $1";
+        Ok(sqlx::query_as(query).bind(worker).fetch_one(self.0.raw()).await?)
+    }
+
     /// The number of other workers of an account.
     pub async fn count_others(&mut self, account: AccountId, name: &str) -> Result<i64, StoreError> {
         let query = "SELECT COUNT(*) FROM workers WHERE account = $1 AND name <> $2";
@@ -230,14 +236,15 @@ impl Workers<'_> {
         Ok(query.bind(account).fetch_optional(self.0.raw()).await?.is_some())
     }
 
-    /// Whether a worker of another account was seen in the last hour, may play this job now and has
-    /// not lost this game. The most recently seen ones are looked at.
+    /// Whether a worker of another account was seen since a time, may play this job now and has not
+    /// lost this game. The most recently seen ones are looked at.
     pub async fn others_may_play(
         &mut self,
         account: AccountId,
         job: &Job,
         game: i64,
         now: Time,
+        since: Time,
     ) -> Result<bool, StoreError> {
         let query = "SELECT COUNT(*) FROM (SELECT 1 FROM
                          (SELECT account FROM workers
@@ -253,7 +260,7 @@ impl Workers<'_> {
                                          AND shards.state = 'rejected' AND shards.job = $2 AND shards.first <= $3
                                          AND shards.first > $3 - $8 AND shards.first + shards.games > $3)
                          LIMIT 1) AS other";
-        let query = sqlx::query_scalar(query).bind(account).bind(job.id).bind(game).bind(now.after(-HOUR));
+        let query = sqlx::query_scalar(query).bind(account).bind(job.id).bind(game).bind(since);
         let query = query.bind(job.header.bench_signature as i64).bind(i64::from(job.is_timed()));
         let query = query.bind(MAX_OTHERS).bind(MAX_GAMES_PER_LEASE).bind(now);
         Ok(query.fetch_one(self.0.raw()).await.map(|others: i64| others > 0)?)

@@ -38,6 +38,9 @@ const VALIDATION_SECONDS: i64 = 5;
 /// Requests of an account in a round that polls for audits.
 const POLLS: usize = 20;
 
+/// The time of a lease.
+const LEASE_MS: i64 = 15 * 60 * SECOND;
+
 /// Shards of an account that one step of its review reads.
 const REVIEWED: usize = 100;
 
@@ -47,8 +50,8 @@ struct Account {
     standing: Standing,
     clean_games: i64,
     is_out: bool,
-    /// Games under leases that will lapse, and their time.
-    held: Vec<(i64, Time)>,
+    /// Leases that will lapse, or be given back.
+    held: Vec<Held>,
 }
 
 #[derive(Clone)]
@@ -61,6 +64,16 @@ struct Shard {
     is_of_gate: bool,
     validated: Time,
     is_checked: bool,
+}
+
+/// Games that are not played.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    games: i64,
+    /// Those of them that no other account was lent.
+    own: i64,
+    late: Time,
+    ends: Time,
 }
 
 /// A gate that is being played.
@@ -110,6 +123,10 @@ pub(crate) struct World {
     /// Batches that the account may still get in this round.
     batches_of_turn: usize,
     next_game: i64,
+    /// Games of self-play that are delivered or lent, and those that are delivered, of this
+    /// generation.
+    lent: i64,
+    delivered: i64,
     reviews: Vec<AccountId>,
     outcome: Outcome,
 }
@@ -133,6 +150,8 @@ impl World {
             gate: None,
             batches_of_turn: 0,
             next_game: 0,
+            lent: 0,
+            delivered: 0,
             reviews: Vec::new(),
             outcome: Outcome::default(),
             plan,
@@ -143,13 +162,38 @@ impl World {
         for round in 1..=rounds {
             world.now = Time(round * 60 * SECOND);
             world.round();
-            if round % world.plan.generation == 0 {
+            let wanted = world.wanted();
+            if world.delivered >= wanted {
+                world.lent -= wanted;
+                world.delivered -= wanted;
                 world.freeze();
                 let opened = world.now;
                 world.gate.get_or_insert_with(|| Gate { opened, batches: vec![Batch::Open; BATCHES] });
             }
         }
         world.outcome
+    }
+
+    /// Games of a generation: so many that its honest accounts play them in the plan's rounds.
+    fn wanted(&self) -> i64 {
+        self.plan.honest as i64 * self.plan.cores * GAMES_PER_CORE * self.plan.generation
+    }
+
+    /// Lends games of self-play: new ones while fewer are lent than a quarter more than wanted, and
+    /// then those of late leases.
+    fn lend(&mut self, index: usize, games: i64) -> i64 {
+        let new = games.min(self.wanted() * 5 / 4 - self.lent).max(0);
+        self.lent += new;
+        let mut lent = new;
+        let (now, others) = (self.now, (0..self.accounts.len()).filter(|other| *other != index));
+        for other in others {
+            for held in self.accounts[other].held.iter_mut().filter(|held| held.late < now) {
+                let part = held.own.min(games - lent);
+                held.own -= part;
+                lent += part;
+            }
+        }
+        lent
     }
 
     fn chance(&mut self, thousandths: u64) -> bool {
@@ -198,6 +242,11 @@ impl World {
             }
             let lent = self.accounts[index].standing.max_games(0, NODES_PER_GAME, 1);
             let games = self.fresh(index, left.min(lent).min(4_096), 0, 0);
+            if games == 0 {
+                // All games of the generation are lent.
+                self.outcome.delayed += left;
+                return;
+            }
             self.outcome.played += games;
             left -= games;
             if lent < games + left {
@@ -214,15 +263,19 @@ impl World {
         let strategy = self.plan.strategy.clone();
         let now = self.now;
         // Leases that lapse.
-        let lapsed: i64 = self.accounts[index].held.iter().filter(|held| held.1.0 <= now.0).map(|held| held.0).sum();
+        let is_over = |held: &&Held| held.ends.0 <= now.0;
+        let over: Vec<Held> = self.accounts[index].held.iter().filter(is_over).copied().collect();
+        let lapsed: i64 = over.iter().map(|held| held.games).sum();
         if lapsed > 0 {
-            self.accounts[index].held.retain(|held| held.1.0 > now.0);
-            self.accounts[index].standing.charge(now, Fault::Lapsed, lapsed * NODES_PER_GAME);
+            self.lent -= over.iter().map(|held| held.own).sum::<i64>();
+            self.accounts[index].held.retain(|held| held.ends.0 > now.0);
+            let fault = if strategy.leased == Leased::Returned { Fault::Dropped } else { Fault::Lapsed };
+            self.accounts[index].standing.charge(now, fault, lapsed * NODES_PER_GAME);
             if strategy.leased == Leased::Late {
                 self.upload_late(index);
             }
         }
-        self.outcome.held += self.accounts[index].held.iter().map(|held| held.0).sum::<i64>();
+        self.outcome.held += self.accounts[index].held.iter().map(|held| held.games).sum::<i64>();
         let capacity = GAMES_PER_CORE * self.plan.cores;
         let is_poller = strategy.polls && index.is_multiple_of(2);
         let leases = if is_poller { POLLS } else { strategy.leases.max(1) };
@@ -243,22 +296,31 @@ impl World {
             if is_poller {
                 return;
             }
-            let lent_nodes: i64 = self.accounts[index].held.iter().map(|held| held.0 * NODES_PER_GAME).sum();
+            let lent_nodes: i64 = self.accounts[index].held.iter().map(|held| held.games * NODES_PER_GAME).sum();
             let games = self.accounts[index].standing.max_games(lent_nodes, NODES_PER_GAME, 1).min(4_096);
             if games == 0 {
                 return;
             }
-            if matches!(strategy.leased, Leased::Held | Leased::Late) {
+            let may_lie = self.accounts[index].clean_games >= strategy.honest_games;
+            if may_lie && matches!(strategy.leased, Leased::Held | Leased::Returned | Leased::Late) {
                 self.outcome.leases += 1;
                 if let Some(batch) = self.batch_for(index, games)
                     && let Some(gate) = &mut self.gate
                 {
                     self.batches_of_turn -= 1;
                     gate.batches[batch] = Batch::Held(AccountId(index as i64), now.after(leases::MIN_QUIET_MS));
-                    self.accounts[index].held.push((BATCH_GAMES, now.after(15 * 60 * SECOND)));
+                    let ends = now.after(LEASE_MS);
+                    self.accounts[index].held.push(Held { games: BATCH_GAMES, own: 0, late: ends, ends });
                     continue;
                 }
-                self.accounts[index].held.push((games, now.after(15 * 60 * SECOND)));
+                let new = games.min(self.wanted() * 5 / 4 - self.lent).max(0);
+                if new == 0 {
+                    return;
+                }
+                self.lent += new;
+                let ends = now.after(if strategy.leased == Leased::Returned { 1 } else { LEASE_MS });
+                let late = now.after(leases::MIN_QUIET_MS);
+                self.accounts[index].held.push(Held { games: new, own: new, late, ends });
                 continue;
             }
             if strategy.leased == Leased::Rubbish {
@@ -266,7 +328,6 @@ impl World {
                 self.accounts[index].standing.charge(now, Fault::Rejected, games * NODES_PER_GAME);
                 continue;
             }
-            let may_lie = self.accounts[index].clean_games >= strategy.honest_games;
             let (lies, gate_lies) = if may_lie { (strategy.lies, strategy.gate_lies) } else { (0, 0) };
             self.fresh(index, games.min(capacity), lies, gate_lies);
         }
@@ -296,7 +357,11 @@ impl World {
         let batch = self.batch_for(index, games);
         let is_of_gate = batch.is_some();
         self.batches_of_turn -= usize::from(is_of_gate);
-        let games = if is_of_gate { BATCH_GAMES } else { games };
+        let games = if is_of_gate { BATCH_GAMES } else { self.lend(index, games) };
+        if games == 0 {
+            return 0;
+        }
+        self.delivered += if is_of_gate { 0 } else { games };
         let is_forged = self.chance(if is_of_gate { gate_lies } else { lies });
         let part = self.plan.strategy.part as i64;
         let forged = if is_forged { (games * part + 999) / 1_000 } else { 0 };
@@ -448,8 +513,9 @@ impl World {
             }
             let own = shard.evidence.account;
             let of_audited = shard.evidence.audited.map(|audited| self.shards[audited.0 as usize].evidence.account);
-            let may_audit = |auditor: &Auditor| auditor.account != own && Some(auditor.account) != of_audited;
-            let drawn = audits::draw_auditor(&auditors, may_audit, audits::draw_of(draw, id));
+            let players: Vec<AccountId> = [own].into_iter().chain(of_audited).collect();
+            // The owner hides that its accounts are related.
+            let drawn = audits::choose_auditor(&auditors, own, &players, &[], audits::draw_of(draw, id));
             let shard = &mut self.shards[id.0 as usize];
             (shard.auditor, shard.auditor_until) = (drawn, self.now.after(audits::AUDITOR_MS));
         }
@@ -688,6 +754,7 @@ impl Shard {
             audit: self.evidence.audit,
             auditor: self.auditor,
             auditor_until: self.auditor_until,
+            is_compared: false,
             is_checked: self.is_checked,
             validated: Some(self.validated),
         }

@@ -45,6 +45,19 @@ fn strategies() -> Vec<Strategy> {
         Strategy { made_up: 1_000, returns: true, ..of("makes up audits", 0) },
         Strategy { made_up: 1, returns: true, ..of("makes up one game of each audit", 0) },
         Strategy { leased: Leased::Held, leases: 20, ..of("holds everything", 0) },
+        Strategy {
+            leased: Leased::Held,
+            leases: 20,
+            honest_games: 5_000,
+            returns: true,
+            ..of("holds everything, old accounts", 0)
+        },
+        Strategy {
+            leased: Leased::Returned,
+            leases: 20,
+            honest_games: 5_000,
+            ..of("gives everything back, old accounts", 0)
+        },
         Strategy { leased: Leased::Rubbish, leases: 20, ..of("rubbish", 0) },
     ]
 }

@@ -8,6 +8,8 @@ pub(crate) enum Leased {
     Delivered,
     /// It lets them lapse.
     Held,
+    /// It gives them back after a minute.
+    Returned,
     /// It lets them lapse, and then uploads other games than those that others played meanwhile.
     Late,
     /// It uploads what does not replay.
@@ -54,7 +56,7 @@ pub(crate) struct Plan {
     pub(crate) strategy: Strategy,
     /// Rounds of a minute.
     pub(crate) rounds: i64,
-    /// Rounds between two training sets, each with a gate.
+    /// Rounds in which the honest accounts play the games of a training set. A gate follows it.
     pub(crate) generation: i64,
     /// Cores of the referee.
     pub(crate) referee: i64,

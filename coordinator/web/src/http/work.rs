@@ -186,9 +186,9 @@ pub(super) async fn receive(
     body: HttpBody,
 ) -> ApiResult<impl IntoResponse> {
     require_type(&headers, SHARD_TYPE)?;
-    let (account, lease) = (caller.0.account, LeaseToken(lease));
+    let (account, token, lease) = (caller.0.account, caller.0.token, LeaseToken(lease));
     let wanted = lease.clone();
-    let expected = app.read(query!(|connection| expectation(connection, account, &wanted, first).await)).await?;
+    let expected = app.read(query!(|connection| expectation(connection, account, token, &wanted, first).await)).await?;
     require_room(&app, account, &headers).await?;
     let left = match remaining_quota(&app, account).await {
         // Idempotent retry: the response to the upload that filled the quota was lost.
@@ -202,15 +202,15 @@ pub(super) async fn receive(
         _ => collect(&app, &headers, body, MAX_SHARD_BYTES, &permit).await?,
     };
     let hash = verify_hash(&headers, &bytes)?;
-    let checked = bytes.clone();
+    let (checked, terms) = (bytes.clone(), expected.clone());
     let totals = spawn_blocking(move || {
         // A partial upload is allowed: any whole number of units from the lease's first game.
         let rejected = |refusal: delivery::Refusal| (Code::from_name(refusal.code()), refusal.to_string());
         let found = Shard::new(&checked[..]).map_or(0, |shard| shard.games());
-        let max = expected.games.end - expected.games.start;
-        let count = if found == 0 || found > max || found % expected.unit != 0 { max } else { found };
-        let games = expected.games.start..expected.games.start + count;
-        delivery::precheck(&checked, &expected.header, games).map_err(rejected)
+        let max = terms.games.end - terms.games.start;
+        let count = if found == 0 || found > max || found % terms.unit != 0 { max } else { found };
+        let games = terms.games.start..terms.games.start + count;
+        delivery::precheck(&checked, &terms.header, games).map_err(rejected)
     })
     .await
     .map_err(|_| Refusal::CoordinatorFailed)?;
@@ -218,10 +218,12 @@ pub(super) async fn receive(
         Ok(totals) => totals,
         Err((code, detail)) => return Err(wrong_games(&app, hash, code, detail).await?),
     };
-    let length = bytes.len() as u64;
-    app.objects.put(Kind::Shard, bytes).await?;
-    let (games, positions) = (totals.games, totals.positions);
-    let upload = ReceiveUpload { account, token: caller.0.token, lease, hash, bytes: length, first, games, positions };
+    let (length, games, positions) = (bytes.len() as u64, totals.games, totals.positions);
+    // Refused uploads are not stored.
+    if !expected.is_repeated(hash, first, games)? {
+        app.objects.put(Kind::Shard, bytes).await?;
+    }
+    let upload = ReceiveUpload { account, token, lease, hash, bytes: length, first, games, positions };
     let (status, notices) = app.run(upload).await?;
     let code = if status == ReceiptStatus::Received { StatusCode::CREATED } else { StatusCode::OK };
     Ok((code, Json(Receipt { status, shard: hash, notices })))

@@ -1,21 +1,22 @@
 //! Accounts that take more than their share of gates, audits, checks and rights.
 
-use coordinator_core::ops::disputes::ClaimUnchecked;
+use coordinator_core::{objects::Kind, ops::disputes::ClaimUnchecked};
 use dataset::{Header, random::game_seed};
 use protocol::{
     BENCH_SIGNATURE,
     api::{
         problem::Code,
-        work::{Role, Work},
+        work::{Lease, Role, Work},
     },
 };
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
     bench::{Bench, CAMPAIGN, play, problem, read, shard},
     dishonest::Player,
     hostile::{gate, grab},
+    refereed::forged,
 };
 
 /// Bounds that a test of equal nets does not reach soon.
@@ -214,6 +215,128 @@ async fn a_token_that_expires_gives_no_lasting_rights() {
     problem(bench.post("/api/v1/invitations", day, &invitation).await, Code::Forbidden).await;
     problem(bench.post("/api/v1/accounts/ann", day, &invitation).await, Code::Forbidden).await;
     assert!(bench.post("/api/v1/invitations", &boss, &invitation).await.status().is_success());
+    let trust = |trusted: bool| json!({ "trusted": trusted });
+    let worker = "/api/v1/workers/1/trust";
+    problem(bench.post(worker, day, &trust(true)).await, Code::Forbidden).await;
+    assert!(bench.post(worker, &boss, &trust(true)).await.status().is_success());
+    assert!(bench.post(worker, day, &trust(false)).await.status().is_success(), "it may take rights");
+    let (why, quarantine) = (json!({ "reason": "a try" }), "/api/v1/accounts/ann/quarantine");
+    assert!(bench.post(quarantine, day, &why).await.status().is_success());
+    for (token, status) in [(day, StatusCode::FORBIDDEN), (&boss, StatusCode::NO_CONTENT)] {
+        let lift = bench.request(Method::DELETE, quarantine, token).header("content-type", "application/json");
+        assert_eq!(lift.body(serde_json::to_vec(&why).unwrap()).send().await.unwrap().status(), status);
+    }
+    let state = |state: &str| json!({ "state": state, "message": "a try" });
+    assert!(bench.post("/api/v1/accounts/ann", day, &state("blocked")).await.status().is_success());
+    problem(bench.post("/api/v1/accounts/ann", day, &state("active")).await, Code::Forbidden).await;
+    assert!(bench.post("/api/v1/accounts/ann", &boss, &state("active")).await.status().is_success());
+}
+
+/// An invitation is as good as the rights of its sender.
+#[tokio::test]
+async fn an_invitation_ends_with_the_rights_of_its_sender() {
+    let bench = Bench::start().await;
+    let boss = bench.account("boss", Role::Admin).await;
+    let thief = bench.account("thief", Role::Admin).await;
+    let mut invitations = Vec::new();
+    for role in ["admin", "volunteer", "volunteer"] {
+        let made: Value = read(bench.post("/api/v1/invitations", &thief, &json!({ "role": role })).await).await;
+        invitations.push(made["invitation"].clone());
+    }
+    let register = async |name: &str, invitation: &Value| {
+        let wanted = json!({ "name": name, "licence": "CC0-1.0", "invitation": invitation });
+        bench.post("/api/v1/registrations", "", &wanted).await.status()
+    };
+    assert!(bench.post("/api/v1/accounts/thief", &boss, &json!({ "role": "maintainer" })).await.status().is_success());
+    assert!(!register("again", &invitations[0]).await.is_success(), "a maintainer invites no administrator");
+    assert_eq!(register("guest", &invitations[1]).await, StatusCode::CREATED);
+    assert!(bench.request(Method::DELETE, "/api/v1/accounts/thief", &boss).send().await.unwrap().status().is_success());
+    assert!(!register("other", &invitations[2]).await.is_success(), "its sender is deleted");
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE name IN ('again', 'other')").await, 0);
+}
+
+/// Refused uploads leave no file.
+#[tokio::test]
+async fn refused_uploads_fill_no_disk() {
+    let bench = Bench::start().await;
+    endless(&bench).await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let worker = bench.worker(&eve, "m").await;
+    let lease = bench.lease(&eve, worker, "1").await;
+    let mut records = play(&lease.terms, lease.games.min(8));
+    let first = shard(&lease.terms, &records);
+    assert_eq!(bench.upload(&eve, &lease, first.clone()).await.status(), StatusCode::CREATED);
+    for score in 1..6 {
+        records[0].moves[0].score = Some(score);
+        problem(bench.upload(&eve, &lease, shard(&lease.terms, &records)).await, Code::Conflict).await;
+    }
+    assert_eq!(bench.upload(&eve, &lease, first).await.status(), StatusCode::OK, "a repetition");
+    let files = bench.service.objects.older_than(Kind::Shard, i64::MAX).await.unwrap();
+    assert_eq!(files.len(), 1);
+}
+
+/// Games that are given back go to others, and holding them costs proven work.
+#[tokio::test]
+async fn games_that_are_given_back_again_and_again_are_played_by_others() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 20_000")).await;
+    let (eve, mut ann) = (bench.account("eve", Role::Volunteer).await, Player::new(&bench, "ann").await);
+    let hers = bench.worker(&eve, "m").await;
+    bench.execute("UPDATE accounts SET proven_nodes = 5760000000".to_owned()).await;
+    bench.draw_auditors().await;
+    let (mut nonce, mut held, mut played) = (0, Vec::<Lease>::new(), 0);
+    for _ in 0..10 {
+        for lease in held.drain(..) {
+            let back = json!({ "from": lease.terms.first_game });
+            let path = format!("/api/v1/leases/{}/giving-back", lease.token);
+            assert!(bench.post(&path, &eve, &back).await.status().is_success());
+        }
+        loop {
+            nonce += 1;
+            let Work::Games(lease) = grab(&bench, &eve, hers, &nonce.to_string()).await else { break };
+            held.push(lease);
+        }
+        for _ in 0..11 {
+            bench.clock.advance(10_000);
+            played += i32::from(ann.work(&bench, play).await);
+            bench.validate().await;
+        }
+    }
+    assert!(played > 20, "{played} uploads of another account");
+    assert!(bench.number("SELECT proven_nodes FROM accounts WHERE name = 'eve'").await < 5_760_000_000);
+}
+
+/// A late forged upload takes no honest game out of a training set, nor does it come in.
+#[tokio::test]
+async fn a_late_upload_under_comparison_is_in_no_training_set() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    bench.execute("UPDATE campaigns SET wanted_positions = 100".to_owned()).await;
+    let (eve, ann) = (bench.account("eve", Role::Volunteer).await, bench.account("ann", Role::Volunteer).await);
+    let (hers, own) = (bench.worker(&eve, "m").await, bench.worker(&ann, "m").await);
+    let late = bench.lease(&eve, hers, "1").await;
+    bench.clock.advance(16 * 60_000);
+    bench.step().await;
+    let lease = bench.lease(&ann, own, "1").await;
+    assert_eq!(lease.terms.first_game, late.terms.first_game);
+    assert_eq!(
+        bench.upload(&ann, &lease, shard(&lease.terms, &play(&lease.terms, 3))).await.status(),
+        StatusCode::CREATED
+    );
+    bench.validate().await;
+    let lie = forged(&play(&late.terms, 4));
+    assert_eq!(bench.upload(&eve, &late, shard(&late.terms, &lie)).await.status(), StatusCode::CREATED);
+    // A validator has claimed the comparison, and is gone.
+    bench.execute("UPDATE comparisons SET claimed_until = 1900000000000".to_owned()).await;
+    bench.validate().await;
+    bench.execute("UPDATE shards SET audit = 'none'".to_owned()).await;
+    bench.step().await;
+    assert_eq!(bench.number("SELECT COUNT(*) FROM manifests").await, 0, "the comparison is waited for");
+    bench.execute("UPDATE comparisons SET claimed_until = 0".to_owned()).await;
+    bench.validate().await;
+    bench.step().await;
+    let of_eve = "SELECT COUNT(*) FROM shards, manifest_parts WHERE shards.id = 2 AND instr(text, hash) > 0";
+    assert_eq!(bench.number(of_eve).await, 0);
 }
 
 /// A maintainer changes nothing of an administrator, nor of its workers.

@@ -1,7 +1,7 @@
 //! Changes of roles and states.
 
 use crate::{
-    model::{AccountChange, AccountKey, Authority, Event, Reason},
+    model::{AccountChange, AccountKey, AccountState, Authority, Event, Reason},
     store::{Operation, StoreError, Tx},
 };
 
@@ -26,7 +26,8 @@ impl Operation for ChangeAccount {
         let mut account = tx.accounts().lock(&self.account).await?;
         if let Some(by) = &self.by {
             account.check_authority(by)?;
-            if self.changes.iter().any(|change| matches!(change, AccountChange::Role(_))) {
+            let is_lasting = |change: &AccountChange| !matches!(change, AccountChange::State(state) if *state != AccountState::Active);
+            if self.changes.iter().any(is_lasting) {
                 by.check_lasting()?;
             }
         }

@@ -53,6 +53,13 @@ impl Operation for AdvanceCampaign {
         let mut advanced = self.keep_playing(tx, &mut campaign, &counts).await?;
         advanced |= match campaign.phase {
             CampaignStep::Collecting => match &self.prepared.training_set {
+                // What is open counts later. Audits, comparisons and checks end in time.
+                Some(set)
+                    if counts.positions - set.open_positions < campaign.wanted_positions && set.open_games > 0 =>
+                {
+                    wait(tx, &mut campaign, Reason::GamesOpen { games: set.open_games }).await?;
+                    false
+                }
                 Some(set) if counts.positions >= campaign.wanted_positions => {
                     steps::begin_training(tx, &mut campaign, set).await?
                 }

@@ -32,6 +32,9 @@ impl Operation for SetQuarantine {
         let account = tx.accounts().get(&self.account).await?;
         if let Some(by) = &self.by {
             account.check_authority(by)?;
+            if !self.begins {
+                by.check_lasting()?;
+            }
             if by.account == account.id && !self.begins {
                 return Err(Refusal::OwnQuarantine.into());
             }

@@ -9,7 +9,7 @@ use protocol::api::{
 };
 
 use crate::{
-    clock::{SECOND, Time},
+    clock::{HOUR, SECOND, Time},
     model::{
         AccountId, Event, GateShare, Job, JobKind, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease,
         Player, ShardId, Stall, TokenId, WorkerId,
@@ -28,6 +28,9 @@ use crate::{
 
 /// Seconds until a worker asks again whether a sequential test continues.
 const VERDICT_SECONDS: u32 = 1;
+
+/// Lost games of self-play are for accounts that were active in this time.
+const OTHERS_MS: i64 = 10 * 60 * SECOND;
 
 /// Why it waits.
 const VERDICT_REASON: &str = "the match may be decided: its last games are being judged";
@@ -189,7 +192,9 @@ impl Grant<'_> {
         let usual = self.capacity.games(&job);
         let part = wanted.draw_range(&case.verified(wanted.id), usual, job.unit(), draw >> 16);
         if self.load.lent_nodes > 0 && part.end - part.start > self.max_lent(&job) {
-            return Ok(None);
+            // Its audit comes before new games: no account avoids it by taking these.
+            let Wait { seconds, reason } = Wait::until_validated();
+            return Ok(Some(Work::Wait { seconds: seconds.unwrap_or(VERDICT_SECONDS), reason }));
         }
         if !tx.shards().lease_audit(wanted.id).await? {
             return Ok(Some(Work::Wait { seconds: 1, reason: "another worker was faster".to_owned() }));
@@ -271,9 +276,8 @@ impl Grant<'_> {
         }
         let mut open = tx.segments().open(job.id).await?;
         let mut numbers = segments::first_open(&open, max_games);
-        if let Some(first) = &numbers
-            && job.unit() > 1
-            && self.is_reserved(tx, job, first.start, now).await?
+        if let Some(games) = &numbers
+            && self.is_reserved(tx, job, games, now).await?
         {
             numbers = None;
         }
@@ -313,13 +317,17 @@ impl Grant<'_> {
         Ok(Some(lease))
     }
 
-    /// Whether a lost pair is left to other accounts. It is if one of them was active in the last
-    /// hour, has the right engine and has not lost the pair. A match is decided by the pairs up to
-    /// the first gap, so no account may block that pair.
-    async fn is_reserved(&self, tx: &mut Tx<'_>, job: &Job, game: i64, now: Time) -> Result<bool, StoreError> {
-        let account = self.player.account;
-        Ok(tx.leases().has_lost(account, job.id, game).await?
-            && tx.workers().others_may_play(account, job, game, now).await?)
+    /// Whether lost games are left to other accounts. They are if one of these was active lately,
+    /// has the right engine and has not lost the first of the games. So no account keeps games from
+    /// all others by giving them back. A match is decided by the pairs up to the first gap, so its
+    /// pairs wait for others longer.
+    async fn is_reserved(&self, tx: &mut Tx<'_>, job: &Job, games: &Range<i64>, now: Time) -> Result<bool, StoreError> {
+        let (account, first) = (self.player.account, games.start);
+        let is_match = job.unit() > 1;
+        let lost = if is_match { first..first + 1 } else { games.clone() };
+        let since = now.after(if is_match { -HOUR } else { -OTHERS_MS });
+        Ok(tx.leases().has_lost(account, job.id, &lost).await?
+            && tx.workers().others_may_play(account, job, first, now, since).await?)
     }
 }
 

@@ -37,7 +37,7 @@ impl Operation for ReleaseLease {
             tx.leases().close(lease.id, LeaseState::Returned).await?;
         }
         if let Some(fault) = lease.fault_of_release(tx.now(), from) {
-            let nodes = job.nodes_per_game.saturating_mul(lease.games);
+            let nodes = job.nodes_per_game.saturating_mul(lease.first + lease.games - from);
             standing::charge(tx, lease.account, fault, nodes).await?;
         }
         Ok(())

@@ -23,6 +23,9 @@ impl Operation for TrustWorker {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let (worker, is_trusted) = (self.worker, self.is_trusted);
         check_owner(tx, worker, self.by.as_ref()).await?;
+        if let Some(by) = self.by.as_ref().filter(|_| is_trusted) {
+            by.check_lasting()?;
+        }
         tx.workers().trust(worker, is_trusted).await?;
         tx.record_event(Authority::account(self.by.as_ref()), Event::WorkerTrusted { worker, is_trusted }).await?;
         Ok(())

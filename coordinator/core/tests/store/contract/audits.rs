@@ -485,6 +485,10 @@ async fn a_late_game_keeps_no_upload_out_of_training_sets(lab: Lab) {
     assert_eq!(set(&lab, id).await, [(5, 1)]);
     lab.deliver(ann, &lease).await;
     lab.validate(NO_AUDIT).await;
+    let now = lab.now();
+    let none = lab.store.read(query!(|c| Nets::on(c).training_set(CampaignId(id), 0..=0, now).await)).await.unwrap();
+    assert!(none.is_none(), "the two are compared first");
+    lab.compare().await;
     assert_eq!(lab.tally(job).await.games, 16);
     assert_eq!(set(&lab, id).await, [(0, 16)]);
 }

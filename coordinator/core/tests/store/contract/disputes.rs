@@ -2,7 +2,7 @@
 
 use coordinator_core::{
     clock::HOUR,
-    model::{AccountId, AccountKey, ComparisonId, JobId, ShardId},
+    model::{AccountId, AccountKey, ComparisonId, JobId, Reason, ShardId},
     ops::disputes::{ClaimDisputes, ClaimUnchecked, PassCheck, RecordRuling, Ruled, SetQuarantine},
     reports::standing,
     rules::readiness::Audited,
@@ -231,7 +231,13 @@ async fn training_sets_wait_for_checks(lab: Lab) {
     let id = unchecked_campaign(&lab).await;
     let shard = unchecked(&lab).await.unwrap();
     lab.run(PassCheck { shard, game: 0 }).await.unwrap();
-    assert_eq!(trained_games(&lab, id).await, 16, "the games of one upload");
+    lab.drive(id).await;
+    let waits = row(&lab, id).await;
+    assert_eq!(waits.phase.name(), "collecting", "the games of one upload are too few");
+    assert_eq!(waits.reason, Some(Reason::GamesOpen { games: 16 }));
+    let shard = unchecked(&lab).await.unwrap();
+    lab.run(PassCheck { shard, game: 0 }).await.unwrap();
+    assert_eq!(trained_games(&lab, id).await, 32);
 }
 
 async fn a_slow_referee_holds_up_uploads_for_an_hour(lab: Lab) {

@@ -144,7 +144,7 @@ async fn the_terms_of_an_upload_are_known(lab: Lab) {
     let lease = lab.lease(ann, "1", 10).await;
     let expect = async |player: crate::common::lab::Player, first: u64| {
         let (account, token) = (AccountId(player.account), LeaseToken(lease.token.clone()));
-        op!(lab.read, [token], |c| expectation(c.reborrow(), account, &token, first)).map_err(code)
+        op!(lab.read, [token], |c| expectation(c.reborrow(), account, None, &token, first)).map_err(code)
     };
     let expected = expect(ann, 13).await.unwrap();
     assert_eq!((expected.games, expected.unit, expected.header.seed), (13..20, 1, lease.terms.seed));

@@ -116,11 +116,11 @@ async fn an_account_that_holds_games_waits_longer_each_time(lab: Lab) {
         let nonce = round.to_string();
         waits.push(ask(&lab, eve, &nonce).await.map_err(|(seconds, _)| seconds));
         assert_eq!(ask(&lab, ann, &nonce).await, Ok(300), "round {round}");
-        lab.execute("UPDATE leases SET state = 'returned' WHERE worker = 2").await;
         lab.execute(
             "UPDATE segments SET state = 'open', lease = NULL WHERE lease IN (SELECT id FROM leases WHERE worker = 2)",
         )
         .await;
+        lab.execute("DELETE FROM leases WHERE worker = 2").await;
         lab.clock.advance(901 * SECOND);
         lab.expire().await;
     }

@@ -109,6 +109,7 @@ pub fn reason(language: Language, reason: &Reason) -> String {
     match reason {
         Reason::Text(text) => text.clone(),
         Reason::AccountDeleted => "该账号已删除".to_owned(),
+        Reason::GamesOpen { games } => format!("下一训练集尚有 {games} 局等待复核"),
         Reason::AuditsMissing { games } => format!("测试已有结论；其中 {games} 局尚待他人复核"),
         Reason::CampaignStopped => "任务已停止".to_owned(),
         Reason::CandidatesRejected { candidates, generation } => {
