@@ -6,8 +6,9 @@
 #   [CHUHE_RELEASES=…] [CHUHE_UPDATE_KEY=…] sh install.sh [FOLDER]
 #
 # CHUHE_RELEASES is the folder of a release, or its address (https://…); by default the folder of
-# this script. With CHUHE_UPDATE_KEY, the public key, minisign checks the release's signature as
-# well. FOLDER is ~/.local/bin by default.
+# this script. With minisign on this machine, the release's signature is checked as well, by the
+# key of the release that this script came with, or by CHUHE_UPDATE_KEY. FOLDER is ~/.local/bin by
+# default.
 set -eu
 
 fail() { echo "install.sh: $*" >&2; exit 2; }
@@ -57,10 +58,17 @@ trap 'rm -rf "$new"' EXIT
 get() { fetch "$releases/$1" "$new/$2" || fail "$releases/$1 could not be fetched"; }
 fetch "$releases/$name.release" "$new/release" ||
     fail "$releases/$name.release could not be fetched; does CHUHE_RELEASES name a release for $system-$machine?"
-if [ -n "${CHUHE_UPDATE_KEY:-}" ]; then
-    command -v minisign >/dev/null 2>&1 || fail "a key was given, but minisign, which checks signatures, is not there"
+# A release has its key here.
+key=${CHUHE_UPDATE_KEY-}
+if [ -z "$key" ]; then
+    :
+elif command -v minisign >/dev/null 2>&1; then
     get "$name.release.minisig" release.minisig
-    minisign -V -q -P "$CHUHE_UPDATE_KEY" -m "$new/release" || fail "the release's signature is not by this key"
+    minisign -V -q -P "$key" -m "$new/release" || fail "the release's signature is not by this key"
+elif [ -n "${CHUHE_UPDATE_KEY-}" ]; then
+    fail "a key was given, but minisign, which checks signatures, is not there"
+else
+    echo "install.sh: the release's signature is not checked, since minisign is not there" >&2
 fi
 said() { sed -n "s/.*\"$1\": *\"\([0-9a-z._-]*\)\".*/\1/p" "$new/release"; }
 version=$(said version)
@@ -74,6 +82,7 @@ found=$(hash "$new/chuhe-worker")
 chmod 755 "$new/chuhe-worker"
 mkdir -p "$folder" 2>/dev/null || fail "$folder is no folder, and could not be made one"
 # Copied beside and renamed: a running worker keeps its file until the new one is complete.
-cp "$new/chuhe-worker" "$folder/.chuhe-worker.new"
+[ ! -d "$folder/chuhe-worker" ] || fail "$folder/chuhe-worker is a folder"
+cp "$new/chuhe-worker" "$folder/.chuhe-worker.new" 2>/dev/null || fail "$folder cannot be written to"
 mv "$folder/.chuhe-worker.new" "$folder/chuhe-worker"
 echo "installed $folder/chuhe-worker $version; next: $folder/chuhe-worker configure"

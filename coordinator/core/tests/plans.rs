@@ -55,7 +55,7 @@ const GROWING: [&str; 11] = [
 const UPLOADS: [&str; 4] = ["leases", "segments", "shards", "comparisons"];
 
 /// Statements of the writer that may sort: what they sort is bounded by something else.
-const MAY_SORT: [(&str, &str); 9] = [
+const MAY_SORT: [(&str, &str); 10] = [
     ("WHERE lease = $1 AND state = 'leased' ORDER BY first", "the segments of one lease"),
     ("WHERE shard = $1 AND state = 'held' ORDER BY first", "the segments of one shard"),
     ("AND first > $2 - $5 AND first < $3", "the shards of a few games"),
@@ -65,6 +65,7 @@ const MAY_SORT: [(&str, &str); 9] = [
     ("SELECT id FROM jobs WHERE id IN", "the jobs of one account, at its quarantine"),
     ("AS newest) AS turns", "the newest four thousand unchecked shards, once for each check"),
     ("AS held", "the shards of one gate"),
+    ("AS latest) AS recent", "two thousand workers, if an account lost games"),
 ];
 
 /// The statements so far, and whether the writer is in a transaction.

@@ -101,7 +101,7 @@ fn frequent_operations_need_few_statements() {
         let lease = lab.lease(new, "2", 10).await;
         counted("upload, part", (19, 1), lab.upload(new, &lease.token, &lab.played(&lease, 10..14))).await.unwrap();
         lab.validate(NO_AUDIT).await;
-        counted("release", (10, 1), lab.release(new, &lease.token, 16)).await.unwrap();
+        counted("release", (11, 1), lab.release(new, &lease.token, 16)).await.unwrap();
         counted("lease, again", (17, 1), lab.lease(old, "2", 4)).await;
         lab.clock.advance(3_600_000);
         counted("expiry of two", (23, 1), lab.expire()).await;

@@ -22,7 +22,8 @@ pub const RESTART_MS: i64 = MIN_LEASE_MS;
 /// A lease may be held so long and given back at no price.
 const TRIAL_MS: i64 = 10 * SECOND;
 
-/// So much of a lease must follow, if the rest is given back later, at no price: a tenth.
+/// So much of a lease must be delivered, or follow, if the rest is given back later at no price: a
+/// tenth.
 const KEPT_SHARE: i64 = 10;
 
 /// Intended heartbeats per second of a whole fleet: each is a transaction that writes.
@@ -95,11 +96,10 @@ impl Lease {
         }
     }
 
-    /// The fault of a release from this number; none if it is as it should be.
+    /// The fault of a release of so many games; none if it is as it should be.
     #[must_use]
-    pub fn fault_of_release(&self, now: Time, from: i64) -> Option<Fault> {
-        let kept = from - self.first;
-        let is_in_vain = kept * KEPT_SHARE < self.games && (kept > 0 || self.delivered == Time(0));
+    pub fn fault_of_release(&self, now: Time, released: i64) -> Option<Fault> {
+        let is_in_vain = released > 0 && (self.games - released) * KEPT_SHARE < self.games;
         let is_dropped = self.kind == LeaseKind::Audit || now > self.created.after(TRIAL_MS);
         (is_in_vain && is_dropped).then_some(Fault::Dropped)
     }
@@ -197,16 +197,15 @@ mod tests {
     #[test]
     fn games_held_in_vain_and_dropped_audits_are_faults() {
         let lease = lease();
-        let late = Time(11_001);
-        assert_eq!(lease.fault_of_release(Time(11_000), lease.first), None);
-        assert_eq!(lease.fault_of_release(late, lease.first), Some(Fault::Dropped));
+        let (late, all) = (Time(11_001), lease.games);
+        assert_eq!(lease.fault_of_release(Time(11_000), all), None);
+        assert_eq!(lease.fault_of_release(late, all), Some(Fault::Dropped));
+        assert_eq!(lease.fault_of_release(late, 0), None, "nothing is missing");
         let long = Lease { games: 100, ..lease.clone() };
-        assert_eq!(long.fault_of_release(late, long.first + 9), Some(Fault::Dropped), "few games follow");
-        assert_eq!(long.fault_of_release(late, long.first + 10), None, "a tenth of them follows");
-        let delivered = Lease { delivered: Time(1_001), ..lease.clone() };
-        assert_eq!(delivered.fault_of_release(late, lease.first), None);
+        assert_eq!(long.fault_of_release(late, 91), Some(Fault::Dropped), "few games are there");
+        assert_eq!(long.fault_of_release(late, 90), None, "a tenth of them is");
         let audit = Lease { kind: LeaseKind::Audit, ..lease };
-        assert_eq!(audit.fault_of_release(Time(1_000), audit.first), Some(Fault::Dropped));
+        assert_eq!(audit.fault_of_release(Time(1_000), all), Some(Fault::Dropped));
     }
 
     #[test]

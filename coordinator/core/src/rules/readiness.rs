@@ -4,9 +4,12 @@ use std::ops::Range;
 
 use super::audits;
 use crate::{
-    clock::Time,
+    clock::{HOUR, Time},
     model::{AuditState, GateShard, ObjectState, Proof, ShardId, ShardState},
 };
+
+/// The time after its validation in which a training set waits for an upload.
+const WAIT_MS: i64 = HOUR;
 
 impl Proof {
     /// Whether its audit is open: an account plays it, is to play it, or has yet to be drawn. One
@@ -24,6 +27,13 @@ impl Proof {
     #[must_use]
     pub fn is_check_open(&self, since: Time) -> bool {
         !self.is_checked && self.validated.is_some_and(|validated| validated > since)
+    }
+
+    /// Whether a training set waits for it, if it has too few games. It does for an hour, since
+    /// auditors may be gone.
+    #[must_use]
+    pub fn is_waited_for(&self, now: Time) -> bool {
+        self.validated.is_some_and(|validated| validated > now.after(-WAIT_MS))
     }
 
     /// Whether nets may learn from it.
@@ -196,7 +206,8 @@ mod tests {
         assert!(new.is_check_open(Time(999)) && !new.is_over(Time(999)));
         assert!(!new.is_check_open(NOW) && new.is_over(NOW), "it was validated too long ago");
         assert!(!Proof { is_checked: true, ..new.clone() }.is_check_open(Time(999)));
-        assert!(!Proof { validated: None, ..new }.is_check_open(Time(-1)), "it is not validated");
+        assert!(!Proof { validated: None, ..new.clone() }.is_check_open(Time(-1)), "it is not validated");
+        assert!(new.is_waited_for(NOW.after(WAIT_MS - 1)) && !new.is_waited_for(NOW.after(WAIT_MS)));
     }
 
     /// The needs of a gate of two shards, the second one a variation of the first.

@@ -212,15 +212,21 @@ impl Leases<'_> {
         Ok(sqlx::query_scalar(query).bind(account).bind(max).fetch_one(self.0.raw()).await?)
     }
 
-    /// Whether an account was granted any of these games and did not deliver it, or only in a
-    /// rejected upload.
-    pub async fn has_lost(&mut self, account: AccountId, job: JobId, games: &Range<i64>) -> Result<bool, StoreError> {
+    /// Whether an account was granted any of these games since a time and did not deliver it, or
+    /// only in a rejected upload.
+    pub async fn has_lost(
+        &mut self,
+        account: AccountId,
+        job: JobId,
+        games: &Range<i64>,
+        since: Time,
+    ) -> Result<bool, StoreError> {
         let query = "SELECT COUNT(*) FROM leases WHERE account = $1 AND state IN ('expired', 'returned') AND job = $2
-                     AND first < $5 AND first > $3 - $4 AND first + games > $3
+                     AND first < $5 AND first > $3 - $4 AND first + games > $3 AND created > $6
                      UNION ALL SELECT COUNT(*) FROM shards WHERE account = $1 AND state = 'rejected' AND job = $2
-                     AND first < $5 AND first > $3 - $4 AND first + games > $3";
+                     AND first < $5 AND first > $3 - $4 AND first + games > $3 AND received > $6";
         let query = sqlx::query_scalar(query).bind(account).bind(job).bind(games.start).bind(MAX_GAMES_PER_LEASE);
-        let query = query.bind(games.end);
+        let query = query.bind(games.end).bind(since);
         let lost: Vec<i64> = query.fetch_all(self.0.raw()).await?;
         Ok(lost.into_iter().any(|lost| lost > 0))
     }

@@ -65,7 +65,7 @@ pub struct TrainingSet {
     pub positions: u64,
     /// The text of its manifest.
     pub text: Arc<str>,
-    /// Counted games of its jobs that wait for an audit, a comparison or a check.
+    /// Counted games of its jobs, not long ago, that wait for an audit, a comparison or a check.
     pub open_games: i64,
     /// Number of their positions.
     pub open_positions: i64,
@@ -82,6 +82,13 @@ impl TrainingSet {
             rest = others;
             (!part.is_empty()).then_some(part)
         })
+    }
+
+    /// Whether the training waits, since too few games are ready: of so many counted positions, and
+    /// of so many wanted.
+    #[must_use]
+    pub const fn waits(&self, counted: i64, wanted: i64) -> bool {
+        self.open_games > 0 && counted - self.open_positions < wanted
     }
 
     /// Whether it is still the set of the campaign's next training: no game of it was withdrawn.
@@ -229,10 +236,14 @@ impl Nets<'_> {
                 let query = sqlx::query_as(query).bind(job.id).bind(shard).bind(MAX_ENTRIES);
                 let rows: Vec<EntryRow> = query.fetch_all(self.0.raw()).await?;
                 after = rows.last().map(|row| row.id);
-                let (over, open): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.proof.is_over(since));
-                open_games += open.iter().map(|row| row.counted).sum::<i64>();
-                open_positions += open.iter().map(|row| row.positions).sum::<i64>();
-                ready.extend(over);
+                for row in rows {
+                    if row.proof.is_over(since) {
+                        ready.push(row);
+                    } else if row.proof.is_waited_for(now) {
+                        open_games += row.counted;
+                        open_positions += row.positions;
+                    }
+                }
             }
             let numbers: Vec<_> = ready.iter().map(|row| (row.numbers.clone(), row.counted)).collect();
             for place in readiness::choose_distinct(&numbers) {

@@ -20,17 +20,17 @@ use crate::{
 const MAX_RELATED: i64 = 1_000;
 
 /// Workers of other accounts that are looked at for lost games.
-const MAX_OTHERS: i64 = 100;
+const MAX_OTHERS: i64 = 2_000;
 
-/// Reads accounts that may audit games of an engine: those with a worker of the last ten minutes.
-/// Trainers see games before their audit.
+/// Reads accounts that may audit games of an engine. A worker of theirs has asked for games in the
+/// last ten minutes, and they wait for no fault. Trainers see games before their audit.
 macro_rules! auditors {
     ($columns:literal, $end:literal) => {
         concat!(
             $columns,
             " FROM workers JOIN accounts ON accounts.id = workers.account
-              WHERE workers.last_seen > $1 AND workers.bench_signature = $2 AND workers.blocked IS NULL
-              AND accounts.state = 'active' AND (accounts.role <> 'trainer' OR trusted = 1) ",
+              WHERE workers.asked > $1 AND workers.bench_signature = $2 AND workers.blocked IS NULL
+              AND accounts.state = 'active' AND accounts.waits_until <= $1 + 600000 AND (accounts.role <> 'trainer' OR trusted = 1) ",
             $end
         )
     };
@@ -71,7 +71,8 @@ repository!(
 impl Workers<'_> {
     /// Records that a worker has sent something; returns its key.
     pub async fn record_contact(&mut self, worker: WorkerId, now: Time) -> Result<WorkerKey, StoreError> {
-        let query = "UPDATE workers SET last_seen = $2 WHERE id = $1 RETURNING trusted AS is_trusted, token";
+        let query =
+            "UPDATE workers SET last_seen = $2, asked = $2 WHERE id = $1 RETURNING trusted AS is_trusted, token";
         Ok(sqlx::query_as(query).bind(worker).bind(now).fetch_one(self.0.raw()).await?)
     }
 
@@ -177,7 +178,7 @@ impl Workers<'_> {
         threads: u32,
         nodes_per_second: Option<u64>,
     ) -> Result<(), StoreError> {
-        let query = "UPDATE workers SET last_seen = $2, threads = $3, nodes_per_second = $4 WHERE id = $1";
+        let query = "UPDATE workers SET last_seen = $2, asked = $2, threads = $3, nodes_per_second = $4 WHERE id = $1";
         let query = sqlx::query(query).bind(worker).bind(now).bind(i64::from(threads));
         query.bind(nodes_per_second.map(|speed| speed as i64)).execute(self.0.raw()).await?;
         Ok(())
@@ -236,8 +237,8 @@ impl Workers<'_> {
         Ok(query.bind(account).fetch_optional(self.0.raw()).await?.is_some())
     }
 
-    /// Whether a worker of another account was seen since a time, may play this job now and has not
-    /// lost this game. The most recently seen ones are looked at.
+    /// Whether a worker of another account asked for games since a time, may play this job now and
+    /// has not lost this game. The workers that asked last are looked at.
     pub async fn others_may_play(
         &mut self,
         account: AccountId,
@@ -247,9 +248,10 @@ impl Workers<'_> {
         since: Time,
     ) -> Result<bool, StoreError> {
         let query = "SELECT COUNT(*) FROM (SELECT 1 FROM
-                         (SELECT account FROM workers
-                          WHERE last_seen > $4 AND account <> $1 AND bench_signature = $5 AND blocked IS NULL
-                          AND (trusted <> 0 OR $6 = 0) ORDER BY last_seen DESC LIMIT $7) AS recent
+                         (SELECT DISTINCT account FROM
+                              (SELECT account FROM workers
+                               WHERE asked > $4 AND account <> $1 AND bench_signature = $5 AND blocked IS NULL
+                               AND (trusted <> 0 OR $6 = 0) ORDER BY asked DESC LIMIT $7) AS latest) AS recent
                          JOIN accounts ON accounts.id = recent.account
                          WHERE accounts.state = 'active' AND accounts.waits_until < $9
                          AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.account = recent.account

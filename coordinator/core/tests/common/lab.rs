@@ -187,7 +187,10 @@ impl Lab {
         };
         let worker =
             self.run(RegisterWorker { account: AccountId(account), token: None, machine, network: None }).await;
-        Player { account, worker: worker.expect("it is in order").0 }
+        let worker = worker.expect("it is in order").0;
+        // As if it had asked for games: a name alone audits nothing.
+        self.execute(&format!("UPDATE workers SET asked = last_seen WHERE id = {worker}")).await;
+        Player { account, worker }
     }
 
     /// Deletes a player's account.

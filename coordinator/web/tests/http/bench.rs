@@ -150,10 +150,17 @@ impl Bench {
         request.body(serde_json::to_vec(body).unwrap()).send().await.unwrap()
     }
 
-    pub(crate) async fn worker(&self, token: &str, name: &str) -> i64 {
-        let answer = self.post(path::WORKERS, token, &machine(name)).await;
-        let worker: Worker = read(answer).await;
+    /// Registers a worker that never asks for games.
+    pub(crate) async fn register(&self, token: &str, name: &str) -> i64 {
+        let worker: Worker = read(self.post(path::WORKERS, token, &machine(name)).await).await;
         worker.worker
+    }
+
+    /// Registers a worker, as if it had asked for games.
+    pub(crate) async fn worker(&self, token: &str, name: &str) -> i64 {
+        let worker = self.register(token, name).await;
+        self.execute(format!("UPDATE workers SET asked = last_seen WHERE id = {worker}")).await;
+        worker
     }
 
     pub(crate) async fn ask(&self, token: &str, worker: i64, nonce: &str) -> Answer {

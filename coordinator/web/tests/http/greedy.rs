@@ -64,7 +64,7 @@ async fn idle_accounts_stop_no_gate() {
     let eve = bench.account("eve", Role::Volunteer).await;
     let frontier = "SELECT frontier FROM jobs WHERE kind = 'match'";
     for _ in 0..60 {
-        bench.worker(&eve, "m").await;
+        bench.register(&eve, "m").await;
         bench.draw_auditors().await;
         for player in &mut players {
             player.work(&bench, play).await;
@@ -304,6 +304,83 @@ async fn games_that_are_given_back_again_and_again_are_played_by_others() {
     }
     assert!(played > 20, "{played} uploads of another account");
     assert!(bench.number("SELECT proven_nodes FROM accounts WHERE name = 'eve'").await < 5_760_000_000);
+}
+
+/// A name that registers a worker now and then, and asks for nothing.
+#[tokio::test]
+async fn a_name_alone_holds_up_no_training() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 2_000")).await;
+    let mut ann = Player::new(&bench, "ann").await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    for minute in 0..90 {
+        if minute % 9 == 0 {
+            bench.register(&eve, "m").await;
+        }
+        ann.work(&bench, play).await;
+        bench.validate().await;
+        bench.draw_auditors().await;
+        bench.clock.advance(60_000);
+        bench.step().await;
+        if bench.number("SELECT COUNT(*) FROM trainings").await > 0 {
+            return;
+        }
+    }
+    panic!("no training after 90 minutes");
+}
+
+/// An account that asks for games, and lets its audits lapse, holds up a training for an hour.
+#[tokio::test]
+async fn audits_that_are_not_played_hold_up_a_training_for_an_hour() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 2_000")).await;
+    let mut ann = Player::new(&bench, "ann").await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let worker = bench.worker(&eve, "m").await;
+    for minute in 0..150 {
+        bench.execute(format!("UPDATE workers SET asked = {} WHERE id = {worker}", bench.clock.now().0)).await;
+        ann.work(&bench, play).await;
+        bench.validate().await;
+        bench.draw_auditors().await;
+        bench.clock.advance(60_000);
+        bench.step().await;
+        if bench.number("SELECT COUNT(*) FROM trainings").await > 0 {
+            return;
+        }
+        assert!(minute < 140, "no training");
+    }
+}
+
+/// The share that was delivered counts, and not the one that was promised.
+#[tokio::test]
+async fn a_release_is_a_fault_if_little_was_delivered() {
+    let bench = Bench::start().await;
+    endless(&bench).await;
+    let ann = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&ann, "m").await;
+    let proven = "SELECT proven_nodes FROM accounts WHERE name = 'ann'";
+    bench.execute("UPDATE accounts SET proven_nodes = 5760000000".to_owned()).await;
+    for (nonce, missing) in [("1", 3..4), ("2", 1..40)] {
+        let Work::Games(lease) = grab(&bench, &ann, worker, nonce).await else { panic!("no games") };
+        let (first, before) = (lease.terms.first_game, bench.number(proven).await);
+        bench.execute(format!("UPDATE leases SET games = 40 WHERE first = {first}")).await;
+        bench
+            .execute(format!(
+                "UPDATE segments SET games = 40 WHERE first = {first}; UPDATE jobs SET frontier = {first} + 40"
+            ))
+            .await;
+        let records = play(&lease.terms, 40);
+        let parts = [0..missing.start, missing.end..40];
+        for part in parts.into_iter().filter(|part| !part.is_empty()) {
+            let terms = Header { first_game: first + part.start, ..lease.terms.clone() };
+            let file = shard(&terms, &records[part.start as usize..part.end as usize]);
+            assert_eq!(bench.upload_at(&ann, &lease, terms.first_game, file).await.status(), StatusCode::CREATED);
+        }
+        bench.clock.advance(60_000);
+        let path = format!("/api/v1/leases/{}/giving-back", lease.token);
+        assert!(bench.post(&path, &ann, &json!({ "from": first + missing.start })).await.status().is_success());
+        assert_eq!(bench.number(proven).await < before, missing.end - missing.start > 1, "{missing:?}");
+    }
 }
 
 /// A late forged upload takes no honest game out of a training set, nor does it come in.

@@ -50,17 +50,18 @@ impl Operation for AdvanceCampaign {
             return Ok(false);
         }
         let counts = steps::count(tx.connection(), &campaign).await?;
-        let mut advanced = self.keep_playing(tx, &mut campaign, &counts).await?;
+        // There is play while games wait for audits and checks.
+        let open = self.prepared.training_set.as_ref().map_or(0, |set| set.open_positions);
+        let ready = Counts { positions: counts.positions - open, ..counts };
+        let mut advanced = self.keep_playing(tx, &mut campaign, &ready).await?;
         advanced |= match campaign.phase {
             CampaignStep::Collecting => match &self.prepared.training_set {
-                // What is open counts later. Audits, comparisons and checks end in time.
-                Some(set)
-                    if counts.positions - set.open_positions < campaign.wanted_positions && set.open_games > 0 =>
-                {
+                Some(set) if set.waits(counts.positions, campaign.wanted_positions) => {
                     wait(tx, &mut campaign, Reason::GamesOpen { games: set.open_games }).await?;
                     false
                 }
                 Some(set) if counts.positions >= campaign.wanted_positions => {
+                    campaign.reason = None;
                     steps::begin_training(tx, &mut campaign, set).await?
                 }
                 _ => false,

@@ -49,22 +49,31 @@ impl Prepared {
         let is_due = |campaign: &Campaign, positions| {
             campaign.state == CampaignState::Running && positions >= campaign.wanted_positions
         };
-        prepare(store, campaign, draw, now, is_due).await
+        let (prepared, (counted, wanted)) = prepare(store, campaign, draw, now, is_due).await?;
+        if let Some(set) = prepared.training_set.as_ref().filter(|set| !set.waits(counted, wanted)) {
+            freeze::store_manifest(store, set).await?;
+        }
+        Ok(prepared)
     }
 
     /// Reads what an early training needs.
     pub(super) async fn training(store: &Database, campaign: CampaignKey, now: Time) -> Result<Self, StoreError> {
-        prepare(store, campaign, 0, now, |_, _| true).await
+        let (prepared, _) = prepare(store, campaign, 0, now, |_, _| true).await?;
+        if let Some(set) = &prepared.training_set {
+            freeze::store_manifest(store, set).await?;
+        }
+        Ok(prepared)
     }
 }
 
+/// Also returns the counted and the wanted positions.
 async fn prepare(
     store: &Database,
     key: CampaignKey,
     draw: u64,
     now: Time,
     is_due: fn(&Campaign, i64) -> bool,
-) -> Result<Prepared, StoreError> {
+) -> Result<(Prepared, (i64, i64)), StoreError> {
     let prepared = store.read(query!(|connection| {
         let campaign = Campaigns::on(connection.reborrow()).get(&key).await?;
         let mut prepared = Prepared::default();
@@ -75,13 +84,9 @@ async fn prepare(
         } else if campaign.phase == CampaignStep::Gating && campaign.state == CampaignState::Running {
             prepared.gate = gate_standing(&mut connection, &campaign, draw, now).await?;
         }
-        Ok(prepared)
+        Ok((prepared, (counts.positions, campaign.wanted_positions)))
     }));
-    let prepared = prepared.await?;
-    if let Some(set) = &prepared.training_set {
-        freeze::store_manifest(store, set).await?;
-    }
-    Ok(prepared)
+    prepared.await
 }
 
 async fn gate_standing(

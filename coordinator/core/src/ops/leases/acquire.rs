@@ -29,8 +29,11 @@ use crate::{
 /// Seconds until a worker asks again whether a sequential test continues.
 const VERDICT_SECONDS: u32 = 1;
 
-/// Lost games of self-play are for accounts that were active in this time.
+/// Lost games of self-play are for accounts that asked for games in this time.
 const OTHERS_MS: i64 = 10 * 60 * SECOND;
+
+/// They are for others until so long after their lease began.
+const RESERVED_MS: i64 = HOUR / 2;
 
 /// Why it waits.
 const VERDICT_REASON: &str = "the match may be decided: its last games are being judged";
@@ -317,16 +320,17 @@ impl Grant<'_> {
         Ok(Some(lease))
     }
 
-    /// Whether lost games are left to other accounts. They are if one of these was active lately,
-    /// has the right engine and has not lost the first of the games. So no account keeps games from
-    /// all others by giving them back. A match is decided by the pairs up to the first gap, so its
-    /// pairs wait for others longer.
+    /// Whether lost games are left to other accounts. They are if one of these asked for games
+    /// lately, has the right engine and has not lost the first of the games. So no account keeps
+    /// games from all others by giving them back. Games of self-play are left to others for a
+    /// while; a match is decided by the pairs up to the first gap.
     async fn is_reserved(&self, tx: &mut Tx<'_>, job: &Job, games: &Range<i64>, now: Time) -> Result<bool, StoreError> {
         let (account, first) = (self.player.account, games.start);
         let is_match = job.unit() > 1;
         let lost = if is_match { first..first + 1 } else { games.clone() };
-        let since = now.after(if is_match { -HOUR } else { -OTHERS_MS });
-        Ok(tx.leases().has_lost(account, job.id, &lost).await?
+        let (lost_since, since) =
+            if is_match { (Time(0), now.after(-HOUR)) } else { (now.after(-RESERVED_MS), now.after(-OTHERS_MS)) };
+        Ok(tx.leases().has_lost(account, job.id, &lost, lost_since).await?
             && tx.workers().others_may_play(account, job, first, now, since).await?)
     }
 }

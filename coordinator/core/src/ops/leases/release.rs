@@ -1,7 +1,7 @@
 //! Voluntary end of a lease.
 
 use crate::{
-    model::{AccountId, LeaseState, LeaseToken},
+    model::{AccountId, LeaseState, LeaseToken, ShardState, uncovered},
     ops::standing,
     rules::segments,
     store::{Operation, StoreError, Tx},
@@ -36,8 +36,14 @@ impl Operation for ReleaseLease {
         if lease.is_over_after_release(from, any_undelivered) {
             tx.leases().close(lease.id, LeaseState::Returned).await?;
         }
-        if let Some(fault) = lease.fault_of_release(tx.now(), from) {
-            let nodes = job.nodes_per_game.saturating_mul(lease.first + lease.games - from);
+        let uploads = tx.shards().of_lease(lease.id).await?;
+        let delivered = uploads.into_iter().filter(|upload| upload.state != ShardState::Rejected);
+        let missing = uncovered(&lease.numbers(), delivered.map(|upload| upload.numbers));
+        // Those before the number follow.
+        let follow = leased.iter().map(|segment| (segment.numbers.end.min(from) - segment.numbers.start).max(0));
+        let released = missing - follow.sum::<i64>();
+        if let Some(fault) = lease.fault_of_release(tx.now(), released) {
+            let nodes = job.nodes_per_game.saturating_mul(released);
             standing::charge(tx, lease.account, fault, nodes).await?;
         }
         Ok(())
