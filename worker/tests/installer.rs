@@ -165,6 +165,37 @@ fn a_key_without_minisign_is_refused() {
     assert!(error.ends_with("minisign, which checks signatures, is not there\n"), "{error}");
 }
 
+/// `scripts/dist` writes the key into the installer of a release.
+#[test]
+fn the_installer_of_a_release_has_its_key() {
+    if env::var_os("CHUHE_SKIP_MINISIGN").is_some() {
+        return;
+    }
+    let place = Place::new();
+    let source = fs::read_to_string("../scripts/install.sh").unwrap();
+    let key = "key=${CHUHE_UPDATE_KEY-RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3}";
+    let released = source.replace("key=${CHUHE_UPDATE_KEY-}", key);
+    assert_ne!(released, source);
+    let script = place.releases().join("install.sh");
+    fs::write(&script, released).unwrap();
+    place.put(".release.minisig", b"no signature");
+    let mut run = Command::new("/bin/sh");
+    let output = run.arg(&script).arg(&place.bin).env_remove("CHUHE_UPDATE_KEY").output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.ends_with("install.sh: the release's signature is not by this key\n"), "{error}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_program_stays() {
+    let place = Place::new();
+    fs::create_dir_all(place.bin.join("chuhe-worker")).unwrap();
+    let output = place.install(&place.folder(), &[]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.ends_with("/bin/chuhe-worker is a folder\n"), "{error}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
 /// The signatures in `data/update` are for x86-64.
 #[test]
 fn only_a_release_signed_by_the_key_is_installed() {

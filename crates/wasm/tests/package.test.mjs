@@ -3,7 +3,7 @@
 //   PACKAGE=target/npm CHUHE=target/debug/chuhe node --test crates/wasm/tests
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,13 +34,21 @@ test("a search writes the lines of the native engine", async () => {
   const chuhe = await load();
   const written = [];
   for (const line of lines) chuhe.uci(line, (line) => written.push(line));
-  const expected = execFileSync(CHUHE, ["uci"], { encoding: "utf8", input: `${lines.join("\n")}\n` });
+  const expected = await new Promise((resolve, reject) => {
+    let text = "";
+    const engine = spawn(CHUHE, ["uci"]);
+    engine.on("error", reject).on("close", () => resolve(text));
+    engine.stdout.on("data", (part) => {
+      text += part;
+      // At the end of its input a session stops the search.
+      if (/^bestmove/m.test(text)) engine.stdin.end();
+    });
+    engine.stdin.write(`${lines.join("\n")}\n`);
+  });
   // What is left out depends on the clock.
   const plain = (line) => line.replace(/ nps \d+| time \d+/g, "");
-  const wanted = expected.trim().split("\n");
-  // At the end of its input the native session stops the search.
-  assert.ok(wanted.length > 1 && written.length >= wanted.length);
-  wanted.slice(0, -2).forEach((line, index) => assert.equal(plain(written[index]), plain(line)));
+  assert.ok(written.length > 5);
+  assert.deepEqual(written.map(plain), expected.trim().split("\n").map(plain));
   assert.match(written.at(-1), /^bestmove [a-i]\d[a-i]\d/);
 });
 
