@@ -351,6 +351,26 @@ async fn audits_that_are_not_played_hold_up_a_training_for_an_hour() {
     }
 }
 
+/// Almost all that it may borrow is lent to it, and less than the audit is left.
+#[tokio::test]
+async fn an_account_that_is_to_audit_gets_no_new_games() {
+    let bench = Bench::start().await;
+    endless(&bench).await;
+    assert!(Player::new(&bench, "bob").await.work(&bench, play).await);
+    bench.validate().await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let worker = bench.worker(&eve, "m").await;
+    grab(&bench, &eve, worker, "1").await;
+    bench.execute(format!("UPDATE leases SET games = games - 1 WHERE worker = {worker}")).await;
+    bench.execute("UPDATE shards SET audit = 'wanted', auditor_until = 0".to_owned()).await;
+    bench.draw_auditors().await;
+    let Work::Wait { reason, .. } = grab(&bench, &eve, worker, "2").await else { panic!("it gets games") };
+    assert!(reason.contains("as soon as those that it sent are validated"), "{reason}");
+    bench.execute("UPDATE shards SET audit = 'none', auditor = NULL".to_owned()).await;
+    let Work::Games(lease) = grab(&bench, &eve, worker, "3").await else { panic!("no games") };
+    assert_eq!(lease.games, 1, "without an audit it gets what is left");
+}
+
 /// The share that was delivered counts, and not the one that was promised.
 #[tokio::test]
 async fn a_release_is_a_fault_if_little_was_delivered() {
