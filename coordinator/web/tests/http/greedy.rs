@@ -26,6 +26,16 @@ async fn endless(bench: &Bench) {
     bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000_000")).await;
 }
 
+/// A bench with an upload of bob, and then eve's token and worker.
+async fn after_bob() -> (Bench, String, i64) {
+    let bench = Bench::start().await;
+    endless(&bench).await;
+    assert!(Player::new(&bench, "bob").await.work(&bench, play).await);
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let worker = bench.worker(&eve, "m").await;
+    (bench, eve, worker)
+}
+
 async fn prove_all(bench: &Bench) {
     bench.execute("UPDATE accounts SET proven_nodes = 1000000000000".to_owned()).await;
 }
@@ -134,11 +144,7 @@ async fn registered_workers_make_no_leases_larger() {
 /// An auditor that claims to be slow, and renews as long as it may.
 #[tokio::test]
 async fn an_audit_lasts_an_hour_at_most() {
-    let bench = Bench::start().await;
-    endless(&bench).await;
-    assert!(Player::new(&bench, "bob").await.work(&bench, play).await);
-    let eve = bench.account("eve", Role::Volunteer).await;
-    let hers = bench.worker(&eve, "m").await;
+    let (bench, eve, hers) = after_bob().await;
     bench.validate().await;
     bench.execute("UPDATE shards SET audit = 'wanted'; UPDATE jobs SET nodes_per_game = 5000000".to_owned()).await;
     bench.draw_auditors().await;
@@ -159,11 +165,7 @@ async fn an_audit_lasts_an_hour_at_most() {
 /// Small uploads of one account do not keep a referee from others: each account is as likely.
 #[tokio::test]
 async fn a_referee_draws_the_account_that_it_checks() {
-    let bench = Bench::start().await;
-    endless(&bench).await;
-    assert!(Player::new(&bench, "bob").await.work(&bench, play).await);
-    let eve = bench.account("eve", Role::Volunteer).await;
-    let hers = bench.worker(&eve, "m").await;
+    let (bench, eve, hers) = after_bob().await;
     let Work::Games(many) = grab(&bench, &eve, hers, "1").await else { panic!("no games") };
     let records = play(&many.terms, 10);
     for (game, record) in records.chunks(1).enumerate() {
@@ -306,60 +308,55 @@ async fn games_that_are_given_back_again_and_again_are_played_by_others() {
     assert!(bench.number("SELECT proven_nodes FROM accounts WHERE name = 'eve'").await < 5_760_000_000);
 }
 
+/// The minutes until a training begins, while another account does something in each of them. One
+/// in so many uploads is to be audited.
+async fn minutes_until_training(audited: i64, each_minute: impl AsyncFn(&Bench, &str, i64)) -> i64 {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 2_000")).await;
+    let mut ann = Player::new(&bench, "ann").await;
+    let eve = bench.account("eve", Role::Volunteer).await;
+    let mut minutes = 0;
+    while bench.number("SELECT COUNT(*) FROM trainings").await == 0 && minutes < 150 {
+        each_minute(&bench, &eve, minutes).await;
+        ann.work(&bench, play).await;
+        bench.validate().await;
+        let audits = format!("CASE WHEN id % {audited} = 0 THEN 'wanted' ELSE 'none' END");
+        bench.execute(format!("UPDATE shards SET audit = {audits} WHERE auditor_until = 0")).await;
+        bench.draw_auditors().await;
+        bench.clock.advance(60_000);
+        bench.step().await;
+        minutes += 1;
+    }
+    minutes
+}
+
 /// A name that registers a worker now and then, and asks for nothing.
 #[tokio::test]
 async fn a_name_alone_holds_up_no_training() {
-    let bench = Bench::start().await;
-    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 2_000")).await;
-    let mut ann = Player::new(&bench, "ann").await;
-    let eve = bench.account("eve", Role::Volunteer).await;
-    for minute in 0..90 {
+    let register = async |bench: &Bench, eve: &str, minute: i64| {
         if minute % 9 == 0 {
-            bench.register(&eve, "m").await;
+            bench.register(eve, "m").await;
         }
-        ann.work(&bench, play).await;
-        bench.validate().await;
-        bench.draw_auditors().await;
-        bench.clock.advance(60_000);
-        bench.step().await;
-        if bench.number("SELECT COUNT(*) FROM trainings").await > 0 {
-            return;
-        }
-    }
-    panic!("no training after 90 minutes");
+    };
+    let minutes = minutes_until_training(1, register).await;
+    assert!(minutes < 60, "{minutes} minutes");
 }
 
-/// An account that asks for games, and lets its audits lapse, holds up a training for an hour.
+/// An account that seems to ask for games, and plays no audit. Others play more games meanwhile.
 #[tokio::test]
-async fn audits_that_are_not_played_hold_up_a_training_for_an_hour() {
-    let bench = Bench::start().await;
-    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 2_000")).await;
-    let mut ann = Player::new(&bench, "ann").await;
-    let eve = bench.account("eve", Role::Volunteer).await;
-    let worker = bench.worker(&eve, "m").await;
-    for minute in 0..150 {
-        bench.execute(format!("UPDATE workers SET asked = {} WHERE id = {worker}", bench.clock.now().0)).await;
-        ann.work(&bench, play).await;
-        bench.validate().await;
-        bench.draw_auditors().await;
-        bench.clock.advance(60_000);
-        bench.step().await;
-        if bench.number("SELECT COUNT(*) FROM trainings").await > 0 {
-            return;
-        }
-        assert!(minute < 140, "no training");
-    }
+async fn audits_that_are_not_played_hold_up_no_training() {
+    let ask = async |bench: &Bench, eve: &str, _: i64| {
+        bench.worker(eve, "m").await;
+    };
+    let minutes = minutes_until_training(2, ask).await;
+    assert!(minutes < 60, "{minutes} minutes");
 }
 
 /// Almost all that it may borrow is lent to it, and less than the audit is left.
 #[tokio::test]
 async fn an_account_that_is_to_audit_gets_no_new_games() {
-    let bench = Bench::start().await;
-    endless(&bench).await;
-    assert!(Player::new(&bench, "bob").await.work(&bench, play).await);
+    let (bench, eve, worker) = after_bob().await;
     bench.validate().await;
-    let eve = bench.account("eve", Role::Volunteer).await;
-    let worker = bench.worker(&eve, "m").await;
     grab(&bench, &eve, worker, "1").await;
     bench.execute(format!("UPDATE leases SET games = games - 1 WHERE worker = {worker}")).await;
     bench.execute("UPDATE shards SET audit = 'wanted', auditor_until = 0".to_owned()).await;

@@ -46,7 +46,7 @@ impl Operation for RegisterWorker {
             return refuse(Code::Quota, format!("an account has at most {MAX_WORKERS} workers"));
         }
         let worker = tx.workers().register(now, self.account, machine, self.network.as_deref()).await?;
-        tx.workers().record_contact(worker, now).await?.check(worker, self.token)?;
+        tx.workers().key(worker).await?.check(worker, self.token)?;
         tx.workers().bind_token(worker, self.token).await?;
         Ok(worker)
     }
