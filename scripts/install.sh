@@ -60,14 +60,12 @@ fetch "$releases/$name.release" "$new/release" ||
     fail "$releases/$name.release could not be fetched; does CHUHE_RELEASES name a release for $system-$machine?"
 # A release has its key here.
 key=${CHUHE_UPDATE_KEY-}
-if [ -z "$key" ]; then
-    :
-elif command -v minisign >/dev/null 2>&1; then
+if [ -n "$key" ] && command -v minisign >/dev/null 2>&1; then
     get "$name.release.minisig" release.minisig
     minisign -V -q -P "$key" -m "$new/release" || fail "the release's signature is not by this key"
 elif [ -n "${CHUHE_UPDATE_KEY-}" ]; then
     fail "a key was given, but minisign, which checks signatures, is not there"
-else
+elif [ -n "$key" ]; then
     echo "install.sh: the release's signature is not checked, since minisign is not there" >&2
 fi
 said() { sed -n "s/.*\"$1\": *\"\([0-9a-z._-]*\)\".*/\1/p" "$new/release"; }

@@ -17,7 +17,8 @@ pub struct Fleet {
     /// Number of workers of the last ten minutes that have fulfilled a lease, to which leases are
     /// sized; none before the first count.
     pub active: Option<i64>,
-    /// The accounts that may audit, with a worker of the last ten minutes that has the engine.
+    /// The accounts that may audit, with a worker that has the engine and asked for games in the
+    /// last ten minutes.
     pub auditors: Arc<[Auditor]>,
     /// The time of the count.
     pub at: Time,

@@ -117,7 +117,7 @@ refusals! {
     RecipeInUse Conflict "`recipe` cannot be changed while a net is trained",
     ReportSlow Busy "this takes too long to read at the moment: ask again later",
     ReportsBusy Busy "too many pages are being read: ask again in a moment",
-    RightsOutlive Forbidden "a token that expires makes no invitations and changes no roles",
+    RightsOutlive Forbidden "a token that expires gives no lasting rights",
     StaleForm Forbidden "the form is out of date, or cookies are switched off: load its page again",
     TokenOutlives Forbidden "a token makes none that is valid longer than itself",
     UnreadableAddress { error: String } BadRequest "the address cannot be read: {error}",

@@ -136,7 +136,7 @@ pub struct Proof {
     pub auditor: Option<AccountId>,
     /// Until when; 0 if none was looked for.
     pub auditor_until: Time,
-    /// Whether a comparison of it waits for its result.
+    /// Whether a comparison of it waits for its result. Those of a gate are counted together.
     pub is_compared: bool,
     /// Whether a referee checked it.
     pub is_checked: bool,

@@ -4,23 +4,22 @@
 //! One owner has several accounts, and copies its own games where it audits itself: the worst case.
 //! Where two results differ, a referee plays the game and knows who is right.
 
+mod evidence;
+mod gate;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coordinator_core::{
     clock::{SECOND, Time},
     model::{
-        AccountId, AuditCandidate, AuditState, Auditor, Comparison, ComparisonId, ComparisonState, Evidence, Fault,
-        GateShard, JobId, LeaseKind, ObjectState, Proof, ShardEvidence, ShardId, ShardState, Standing, ToCompare,
+        AccountId, AuditCandidate, AuditState, Auditor, Comparison, ComparisonId, Fault, JobId, LeaseKind, ObjectState,
+        Proof, ShardEvidence, ShardId, ShardState, Standing,
     },
-    rules::{
-        audits,
-        case::{Case, Transition},
-        granting, leases,
-        readiness::missing_audits,
-    },
+    rules::{audits, leases},
 };
 use dataset::random::{Stream, Use};
 
+use self::gate::{BATCH_GAMES, BATCHES, BATCHES_PER_TURN, Batch, GATE_PERCENT, Gate};
 use crate::{
     outcome::Outcome,
     plan::{Leased, Plan},
@@ -40,9 +39,6 @@ const POLLS: usize = 20;
 
 /// The time of a lease.
 const LEASE_MS: i64 = 15 * 60 * SECOND;
-
-/// Shards of an account that one step of its review reads.
-const REVIEWED: usize = 100;
 
 #[derive(Clone, Debug, Default)]
 struct Account {
@@ -75,35 +71,6 @@ struct Held {
     late: Time,
     ends: Time,
 }
-
-/// A gate that is being played.
-struct Gate {
-    opened: Time,
-    batches: Vec<Batch>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Batch {
-    Open,
-    /// By an account that will not play it. From this time on it is late, and lent to another.
-    Held(AccountId, Time),
-    Played(ShardId),
-}
-
-/// Batches of a gate.
-const BATCHES: usize = 64;
-
-/// Batches that an account gets in a round.
-const BATCHES_PER_TURN: usize = 2;
-
-/// One in so many batches, if it has a forged pair, may turn a verdict.
-const TURNING_SHARE: i64 = 8;
-
-/// Games of a batch.
-const BATCH_GAMES: i64 = 16;
-
-/// The percentage of a gate's games that are audited.
-const GATE_PERCENT: u32 = 10;
 
 /// A simulated fleet.
 pub(crate) struct World {
@@ -388,29 +355,6 @@ impl World {
         games
     }
 
-    /// The batch of the gate that an account is lent, if one is open and it has not had its share.
-    fn batch_for(&self, index: usize, games: i64) -> Option<usize> {
-        if games < BATCH_GAMES || self.batches_of_turn == 0 {
-            return None;
-        }
-        let batches = &self.gate.as_ref()?.batches;
-        let player = |batch: &Batch| match batch {
-            Batch::Open => None,
-            Batch::Held(account, _) => Some(*account),
-            Batch::Played(shard) => Some(self.shards[shard.0 as usize].evidence.account),
-        };
-        let players: Vec<AccountId> = batches.iter().filter_map(player).collect();
-        let own = players.iter().filter(|player| **player == AccountId(index as i64)).count() as i64;
-        let accounts = self.accounts.iter().filter(|account| !account.is_out).count() as i64;
-        let room = granting::gate_room(own * BATCH_GAMES, players.len() as i64 * BATCH_GAMES, 0);
-        if !granting::is_small_gate(accounts) && room < BATCH_GAMES {
-            return None;
-        }
-        let open = batches.iter().position(|batch| *batch == Batch::Open);
-        let is_late = |batch: &Batch| matches!(batch, Batch::Held(account, late) if *late < self.now && account.0 != index as i64);
-        open.or_else(|| batches.iter().position(is_late))
-    }
-
     fn add(
         &mut self,
         account: AccountId,
@@ -567,141 +511,6 @@ impl World {
         games
     }
 
-    /// Compares two uploads, and lets the referee settle a dispute.
-    fn compare(&mut self, upload: ShardId, other: ShardId) {
-        let differs = {
-            let [left, right] = [upload, other].map(|id| &self.shards[id.0 as usize]);
-            let first = left.evidence.numbers.start.max(right.evidence.numbers.start);
-            let end = left.evidence.numbers.end.min(right.evidence.numbers.end);
-            let pair = ToCompare {
-                comparison: ComparisonId(0),
-                left: String::new(),
-                right: String::new(),
-                first,
-                games: end - first,
-                left_checked: left.evidence.checked_game,
-                right_checked: right.evidence.checked_game,
-            };
-            let is_forged = |shard: &Shard, game: u64| (game as i64) < shard.forged_until;
-            pair.order().into_iter().flatten().find(|game| is_forged(left, *game) != is_forged(right, *game))
-        };
-        let differs = differs.map(|game| game as i64);
-        let comparison = self.record(upload, other, differs);
-        if let Some(game) = differs {
-            let is_known = self.comparisons[comparison.0 as usize].state == ComparisonState::Settled;
-            *(if is_known { &mut self.outcome.known } else { &mut self.outcome.disputes }) += 1;
-            let is_right = [upload, other].map(|side| game >= self.shards[side.0 as usize].forged_until);
-            let mut case = self.case(&[upload, other]);
-            case.ruled(comparison, is_right);
-            self.settle(case);
-        }
-        self.review();
-    }
-
-    /// Reviews the accounts that were found wrong.
-    fn review(&mut self) {
-        while let Some(account) = self.reviews.pop() {
-            for ids in self.of_account.get(&account).cloned().unwrap_or_default().chunks(REVIEWED) {
-                let mut case = self.case(ids);
-                case.review(ids.iter().copied());
-                self.settle(case);
-            }
-        }
-    }
-
-    /// Records the result of a comparison.
-    fn record(&mut self, left: ShardId, right: ShardId, differs: Option<i64>) -> ComparisonId {
-        let id = ComparisonId(self.comparisons.len() as i64);
-        let [a, b] = [left, right].map(|id| self.shards[id.0 as usize].evidence.numbers.clone());
-        let numbers = a.start.max(b.start)..a.end.min(b.end);
-        let state = ComparisonState::Waiting;
-        self.comparisons.push(Comparison { id, job: JobId(1), left, right, numbers, state, game: None });
-        for side in [left, right] {
-            self.touching.entry(side).or_default().push(id);
-        }
-        let mut case = self.case(&[left, right]);
-        case.compared(id, differs);
-        self.settle(case);
-        id
-    }
-
-    /// The evidence about shards: their comparisons, and the shards on the other sides.
-    fn case(&self, ids: &[ShardId]) -> Case {
-        let touching = ids.iter().flat_map(|id| self.touching.get(id).into_iter().flatten());
-        let comparisons: BTreeSet<ComparisonId> = touching.copied().collect();
-        let comparisons: Vec<Comparison> =
-            comparisons.into_iter().map(|id| self.comparisons[id.0 as usize].clone()).collect();
-        let sides = comparisons.iter().flat_map(|row| [row.left, row.right]);
-        let all: BTreeSet<ShardId> = ids.iter().copied().chain(sides).collect();
-        let shards = all.into_iter().map(|id| {
-            let evidence = self.shards[id.0 as usize].evidence.clone();
-            let is_distrusted = self.accounts[evidence.account.0 as usize].is_out;
-            ShardEvidence { is_distrusted, ..evidence }
-        });
-        let mut case = Case::default();
-        case.extend(Evidence { shards: shards.collect(), comparisons, complete: ids.to_vec() });
-        case
-    }
-
-    /// Applies what a case demands, as the operation on the database does.
-    fn settle(&mut self, mut case: Case) {
-        loop {
-            let demanded = case.next();
-            if demanded.is_empty() {
-                return;
-            }
-            for transition in demanded {
-                let before = transition.shard().map(|shard| case.shard(shard).clone());
-                if case.apply(transition) {
-                    self.mirror(&mut case, transition, before);
-                }
-            }
-        }
-    }
-
-    fn mirror(&mut self, case: &mut Case, transition: Transition, before: Option<ShardEvidence>) {
-        match transition {
-            Transition::Conclude(id) | Transition::Void(id) | Transition::Requeue(id) | Transition::Settle(id) => {
-                self.comparisons[id.0 as usize] = case.comparison(id).clone();
-            }
-            Transition::Distrust(account) => {
-                let row = &mut self.accounts[account.0 as usize];
-                if !row.is_out {
-                    row.is_out = true;
-                    *(if row.is_owners { &mut self.outcome.caught } else { &mut self.outcome.wronged }) += 1;
-                    self.reviews.push(account);
-                }
-            }
-            Transition::Dispute(id) => {
-                let row = &self.shards[id.0 as usize].evidence;
-                if !self.accounts[row.account.0 as usize].is_owners {
-                    self.outcome.disputed += row.numbers.end - row.numbers.start;
-                }
-            }
-            Transition::Recount(account) => {
-                self.accounts[account.0 as usize].clean_games += case.take_gain(account);
-            }
-            _ => {}
-        }
-        let (Some(id), Some(before)) = (transition.shard(), before) else { return };
-        let after = case.shard(id);
-        let games = after.numbers.end - after.numbers.start;
-        let proven = audits::proven_games(games, before.audited_games, after.audited_games);
-        self.accounts[after.account.0 as usize].standing.credit(proven * NODES_PER_GAME);
-        let row = &mut self.shards[id.0 as usize].evidence;
-        (row.state, row.audit, row.audited_games) = (after.state, after.audit, after.audited_games);
-        if row.audit == AuditState::Wanted && before.audit != AuditState::Wanted {
-            self.want(id);
-        }
-        if row_is_out(after.state) && self.shards[id.0 as usize].is_of_gate {
-            // Its pairs are played again.
-            if let Some(gate) = &mut self.gate {
-                let its = gate.batches.iter_mut().filter(|batch| **batch == Batch::Played(id));
-                its.for_each(|batch| *batch = Batch::Open);
-            }
-        }
-    }
-
     /// Freezes a training set.
     fn freeze(&mut self) {
         let (mut later, since) = (Vec::new(), self.checks_since());
@@ -720,32 +529,6 @@ impl World {
         }
         self.unfrozen = later;
     }
-
-    /// Decides the gate once its batches and its audits are there.
-    fn judge_gate(&mut self) {
-        let draw = self.random.bits();
-        let Some(gate) = &self.gate else { return };
-        let mut rows = Vec::new();
-        for batch in &gate.batches {
-            let Batch::Played(id) = batch else { return };
-            rows.push(self.shards[id.0 as usize].clone());
-        }
-        let shards: Vec<GateShard> = rows.iter().map(Shard::of_gate).collect();
-        if let Some(missing) = missing_audits(&shards, GATE_PERCENT, 0, self.checks_since(), draw) {
-            if let Some(shard) = missing.next {
-                self.want(shard);
-            }
-            return;
-        }
-        self.outcome.gates += 1;
-        self.outcome.gate_minutes += (self.now.0 - gate.opened.0) / (60 * SECOND);
-        self.outcome.pairs += shards.iter().map(|shard| shard.games).sum::<i64>() / 2;
-        let forged = rows.iter().map(|shard| shard.forged_until - shard.evidence.numbers.start);
-        let forged: Vec<i64> = forged.filter(|games| *games > 0).collect();
-        self.outcome.forged_pairs += forged.iter().map(|games| (games + 1) / 2).sum::<i64>();
-        self.outcome.lost_gates += i64::from(forged.len() as i64 * TURNING_SHARE >= BATCHES as i64);
-        self.gate = None;
-    }
 }
 
 impl Shard {
@@ -759,23 +542,4 @@ impl Shard {
             validated: Some(self.validated),
         }
     }
-
-    fn of_gate(&self) -> GateShard {
-        let games = self.evidence.numbers.end - self.evidence.numbers.start;
-        GateShard {
-            id: self.evidence.id,
-            counted: games,
-            games,
-            audited_games: self.evidence.audited_games,
-            state: self.evidence.state,
-            object: self.evidence.object,
-            is_trusted: false,
-            is_timed: false,
-            proof: self.proof(),
-        }
-    }
-}
-
-fn row_is_out(state: ShardState) -> bool {
-    !matches!(state, ShardState::Received | ShardState::Validated | ShardState::Disputed)
 }

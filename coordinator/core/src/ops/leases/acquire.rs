@@ -197,7 +197,10 @@ impl Grant<'_> {
         if self.load.lent_nodes > 0 && part.end - part.start > self.max_lent(&job) {
             // Its audit comes before new games: no account avoids it by taking these.
             let Wait { seconds, reason } = Wait::until_validated();
-            return Ok(Some(Work::Wait { seconds: seconds.unwrap_or(VERDICT_SECONDS), reason }));
+            return Ok(Some(Work::Wait {
+                seconds: seconds.unwrap_or_else(|| idle_seconds(self.fleet.unwrap_or(0))),
+                reason,
+            }));
         }
         if !tx.shards().lease_audit(wanted.id).await? {
             return Ok(Some(Work::Wait { seconds: 1, reason: "another worker was faster".to_owned() }));
