@@ -38,6 +38,8 @@ pub struct Torch {
     precision: Precision,
     /// Indexed as [`Array::ALL`].
     parameters: Vec<Parameter>,
+    /// The planes of factorised features: for each number of a plane, that of every bucket.
+    planes: Vec<Tensor>,
     /// The prefetched next batch.
     prefetched: Option<Prefetched>,
     steps: u64,
@@ -104,12 +106,18 @@ impl Torch {
             second: tensor(&state.second, array),
             slow: state.slow.as_ref().map(|slow| tensor(slow, array)),
         });
+        let sharing = shape.sharing();
+        let planes = (0..sharing.planes_of_each()).map(|number| {
+            let planes: Vec<i64> = sharing.buckets().iter().map(|planes| planes[number] as i64).collect();
+            Tensor::from_slice(&planes).to_device(device)
+        });
         Ok(Self {
             shape,
             optimizer,
             device,
             precision,
             parameters: parameters.into(),
+            planes: planes.collect(),
             prefetched: None,
             steps: state.steps,
         })
@@ -158,12 +166,9 @@ impl Torch {
         };
         // Factorised features: shared rows are added to each bucket's rows, [inputs, W].
         let mut table = self.value(Array::Transformer).shallow_clone();
-        let sharing = self.shape.sharing();
-        for number in 0..sharing.planes_of_each() {
-            let planes: Vec<i64> = sharing.buckets().iter().map(|planes| planes[number] as i64).collect();
+        for planes in &self.planes {
             let shared = self.value(Array::Shared).view([-1, PIECE_POINTS as i64, width]);
-            let shared = shared.index_select(0, &Tensor::from_slice(&planes).to_device(self.device));
-            table = &table + shared.view([-1, width]);
+            table = &table + shared.index_select(0, planes).view([-1, width]);
         }
         let table = self.fake_quantize(&table, TRANSFORMER_ONE.into());
         let bias = self.fake_quantize(self.value(Array::TransformerBias), TRANSFORMER_ONE.into());

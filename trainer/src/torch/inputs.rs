@@ -39,11 +39,12 @@ impl Inputs {
     }
 }
 
-/// Asynchronous copies need pinned memory, which libtorch frees after the copy.
+/// Asynchronous copies need pinned memory, which libtorch frees after the copy. `pin_memory` would
+/// print a warning at every call.
 fn to_device(tensor: Tensor, device: Device) -> Tensor {
     match device {
         Device::Cpu => tensor,
-        _ => tensor.pin_memory(device).to_device_(device, tensor.kind(), true, false),
+        _ => tensor.internal_pin_memory(device).to_device_(device, tensor.kind(), true, false),
     }
 }
 
