@@ -10,6 +10,8 @@
 //! URL/chuhe-worker-SYSTEM-VERSION           the program
 //! ```
 //!
+//! Fields that a later version adds to a release are ignored: old workers must find the way to it.
+//!
 //! Only a higher version is installed, after its self-test; its first start repeats the test. It is
 //! on trial until the server acknowledges a result of it. If it cannot start or crashes repeatedly,
 //! the old version is restored. A failed version is never tried again.
@@ -34,6 +36,7 @@ use crate::{
     messages::Messages,
     sentence::sentence,
     state::{Folder, remove},
+    update::successor::Selftest,
     work::{Work, WorkState},
 };
 
@@ -73,7 +76,6 @@ pub fn source() -> Option<Source> {
 
 /// Content of a release file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Release {
     pub version: String,
@@ -162,22 +164,22 @@ fn check_and_install(client: &Client, folder: &Folder, program: &Path, source: &
 }
 
 /// Tests a program whose signature was verified and installs it, on trial. A failed version is
-/// never tried again, one whose test does not end in time at the next check.
+/// never tried again, one whose test does not start or end in time at the next check.
 ///
 /// # Errors
 ///
-/// If the test fails or does not end in time, or a file cannot be written.
+/// If the test does not pass, or a file cannot be written.
 pub fn install(root: &Path, program: &Path, new: &Path, from: &str, to: &str, timeout: Duration) -> Result<()> {
     let tested = successor::run_selftest(new, timeout);
-    if !matches!(tested, Ok(true)) {
+    if !matches!(tested, Ok(Selftest::Passed)) {
         let _ = fs::remove_file(new);
     }
-    match tested {
-        Ok(true) => {}
-        Ok(false) => bail!("the self-test of version {to} did not end in time; it is tried again later"),
-        Err(error) => {
+    match tested.with_context(|| format!("the self-test of version {to} did not start; it is tried again later"))? {
+        Selftest::Passed => {}
+        Selftest::TimedOut => bail!("the self-test of version {to} did not end in time; it is tried again later"),
+        Selftest::Failed(status) => {
             record_failed_version(root, to)?;
-            return Err(error.context(format!("version {to} failed its self-test here and is not taken")));
+            bail!("version {to} failed its self-test here and is not taken: it ended with {status}");
         }
     }
     let trial = Trial { from: from.to_owned(), to: to.to_owned(), starts: 0 };
@@ -230,7 +232,7 @@ pub fn count_start(root: &Path, program: &Path, running: &str) -> Result<Start> 
 /// If a file cannot be written.
 pub fn roll_back(root: &Path, program: &Path, version: &str) -> Result<()> {
     record_failed_version(root, version)?;
-    successor::restore(program).with_context(|| program.display().to_string())?;
+    successor::restore(program)?;
     Ok(remove(&root.join(TRIAL_FILE))?)
 }
 
@@ -274,5 +276,8 @@ pub fn confirm(root: &Path, running: &str) {
 fn record_failed_version(root: &Path, version: &str) -> io::Result<()> {
     let path = root.join(FAILED_VERSIONS_FILE);
     let before = fs::read_to_string(&path).unwrap_or_default();
+    if before.lines().any(|line| line == version) {
+        return Ok(());
+    }
     AtomicFile::replace(path, format!("{before}{version}\n").as_bytes())
 }

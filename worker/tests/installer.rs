@@ -227,3 +227,37 @@ fn only_a_release_signed_by_the_key_is_installed() {
         fs::remove_file(place.releases().join(signature)).unwrap();
     }
 }
+
+/// Workers take updates by one key alone.
+#[test]
+fn a_release_is_signed_by_the_key_of_its_workers_or_not_at_all() {
+    if env::var_os("CHUHE_SKIP_MINISIGN").is_some() {
+        return;
+    }
+    let place = Place::new();
+    let path = |name: &str| place.folder.path().join(name);
+    let read = |name: &str| fs::read_to_string(path(name)).unwrap();
+    for name in ["one", "other"] {
+        let (public, secret) = (path(&format!("{name}.pub")), path(name));
+        let mut make = Command::new("minisign");
+        assert!(make.args(["-G", "-W", "-p"]).arg(public).arg("-s").arg(secret).output().unwrap().status.success());
+    }
+    let public = read("one.pub").lines().last().unwrap().to_owned();
+    let sums = |secret: &str, public: &str| {
+        let mut command = Command::new("../scripts/dist");
+        command.arg("--sums").arg(place.releases()).env("SIGNING_KEY", secret).env("CHUHE_UPDATE_KEY", public);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (secret, reason) in [
+        (read("other"), "SIGNING_KEY and CHUHE_UPDATE_KEY are no pair: workers would refuse the updates"),
+        ("no key".to_owned(), "SIGNING_KEY is no secret key of minisign without a password"),
+        (String::new(), "CHUHE_UPDATE_KEY is set, but not SIGNING_KEY: workers would refuse the updates"),
+    ] {
+        assert_eq!(sums(&secret, &public), (Some(2), format!("scripts/dist: {reason}\n")));
+        assert!(!place.releases().join("SHA256SUMS").exists());
+    }
+    assert_eq!(sums("", ""), (Some(0), "scripts/dist: SIGNING_KEY is not set: nothing is signed\n".to_owned()));
+    assert_eq!(sums(&read("one"), &public), (Some(0), String::new()));
+    assert!(place.install(&place.folder(), &[("CHUHE_UPDATE_KEY", &public)]).status.success());
+}

@@ -32,7 +32,9 @@ use worker::{
     control::ControlCommand,
     status::{Doing, Snapshot},
     supervisor::End,
-    update::{Source, Start, confirm, count_start, install, is_on_trial, reset_starts, roll_back, verify_release},
+    update::{
+        Release, Source, Start, confirm, count_start, install, is_on_trial, reset_starts, roll_back, verify_release,
+    },
 };
 
 const KEY: &str = "RWRDSFVIRVRTVDT9OkuzSnOfzpVVAYH9TfpmWD5WeMBFILzy1j17UP4/";
@@ -154,6 +156,13 @@ fn a_start_that_ends_in_order_does_not_count_as_failed() {
     }
     assert!(is_on_trial(root, "9.0.0"));
     assert_eq!(fs::read(program).unwrap(), data("newer.program"));
+}
+
+#[test]
+fn a_release_may_say_more_than_this_version_knows() {
+    let text = String::from_utf8(data("newer.release")).unwrap().replace('{', "{\"least\": \"0.1.0\", ");
+    let release: Release = serde_json::from_str(&text).unwrap();
+    assert_eq!(release.version, "9.0.0");
 }
 
 /// Serves a release.
@@ -376,7 +385,36 @@ fn wait_until(state: &Path, done: impl Fn() -> bool) {
 #[test]
 fn a_rollback_without_an_old_program_changes_nothing() {
     let Place { root, program, .. } = &place("newer.program");
-    assert!(roll_back(root, program, "9.0.0").is_err());
+    for _ in 0..2 {
+        let error = format!("{:#}", roll_back(root, program, "9.0.0").unwrap_err());
+        assert!(error.contains("the old version, ") && error.contains("chuhe-worker.old: "), "{error}");
+    }
+    assert_eq!(fs::read(program).unwrap(), b"the old one");
+    assert_eq!(fs::read_to_string(root.join("update-refused")).unwrap(), "9.0.0\n");
+}
+
+/// Memory or disk may be short.
+#[test]
+fn a_successor_that_cannot_be_started_is_tried_again() {
+    let Place { root, program, new, .. } = &place("newer.program");
+    fs::write(new, "#!/nowhere/interpreter\n").unwrap();
+    let error = format!("{:#}", install(root, program, new, "0.1.0", "9.0.0", Duration::from_mins(5)).unwrap_err());
+    assert!(error.starts_with("the self-test of version 9.0.0 did not start; it is tried again later: "), "{error}");
+    assert_eq!(fs::read(program).unwrap(), b"the old one");
+    assert!(!new.exists() && !root.join("update-refused").exists());
+}
+
+/// Two workers with states of their own may run one program.
+#[test]
+fn the_old_program_stays_when_two_workers_install_the_same_version() {
+    let Place { root, program, new, .. } = &place("newer.program");
+    let other = tempfile::tempdir().unwrap();
+    for state in [root.as_path(), other.path()] {
+        fs::write(new, data("newer.program")).unwrap();
+        install(state, program, new, "0.1.0", "9.0.0", Duration::from_mins(5)).unwrap();
+        assert!(is_on_trial(state, "9.0.0") && !new.exists());
+    }
+    roll_back(root, program, "9.0.0").unwrap();
     assert_eq!(fs::read(program).unwrap(), b"the old one");
 }
 

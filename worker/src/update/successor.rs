@@ -3,19 +3,30 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, ExitStatus, Stdio},
     thread,
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
-/// Runs the self-test of a new program. Returns whether it ended in time.
+/// Result of a self-test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selftest {
+    /// This machine computes what every machine computes.
+    Passed,
+    /// The program is not for this machine.
+    Failed(ExitStatus),
+    /// The machine may have been busy.
+    TimedOut,
+}
+
+/// Runs the self-test of a new program.
 ///
 /// # Errors
 ///
-/// If it cannot be started, or fails.
-pub fn run_selftest(program: &Path, timeout: Duration) -> Result<bool> {
+/// If it cannot be started: disk or memory may be short, which passes.
+pub fn run_selftest(program: &Path, timeout: Duration) -> Result<Selftest> {
     #[cfg(unix)]
     fs::set_permissions(program, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     let mut child = Command::new(program)
@@ -28,14 +39,14 @@ pub fn run_selftest(program: &Path, timeout: Duration) -> Result<bool> {
     let step = Duration::from_millis(100);
     for _ in 0..timeout.as_millis() / step.as_millis() {
         match child.try_wait()? {
-            Some(status) if status.success() => return Ok(true),
-            Some(status) => bail!("its self-test ended with {status}"),
+            Some(status) if status.success() => return Ok(Selftest::Passed),
+            Some(status) => return Ok(Selftest::Failed(status)),
             None => thread::sleep(step),
         }
     }
     let _ = child.kill();
     let _ = child.wait();
-    Ok(false)
+    Ok(Selftest::TimedOut)
 }
 
 /// Installs a new program; the old one is kept beside it as `.old`.
@@ -44,6 +55,10 @@ pub fn run_selftest(program: &Path, timeout: Duration) -> Result<bool> {
 ///
 /// If renaming fails; then the old program is unchanged.
 pub fn replace(program: &Path, new: &Path) -> io::Result<()> {
+    // Another worker with this program was faster, or its owner: `.old` stays the old one.
+    if fs::read(program)? == fs::read(new)? {
+        return fs::remove_file(new);
+    }
     let old = old_path(program);
     let _ = fs::remove_file(&old);
     if cfg!(windows) {
@@ -60,13 +75,16 @@ pub fn replace(program: &Path, new: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// If it is missing.
-pub fn restore(program: &Path) -> io::Result<()> {
+pub fn restore(program: &Path) -> Result<()> {
     let old = old_path(program);
-    fs::metadata(&old)?;
-    if cfg!(windows) {
-        fs::rename(program, program.with_extension("failed"))?;
-    }
-    fs::rename(old, program)
+    fs::metadata(&old).with_context(|| format!("the old version, {}", old.display()))?;
+    let rename = || {
+        if cfg!(windows) {
+            fs::rename(program, program.with_extension("failed"))?;
+        }
+        fs::rename(&old, program)
+    };
+    rename().with_context(|| program.display().to_string())
 }
 
 /// Replaces this process by the program, with the same arguments. On Windows it starts a new
