@@ -254,16 +254,7 @@ impl Nets<'_> {
         let manifest = Manifest { format: FORMAT.to_owned(), games, positions, shards };
         let (hash, text) = (manifest.hash(), manifest.to_text().into());
         let withdrawals = jobs.iter().map(|job| job.withdrawals).sum();
-        Ok(Some(TrainingSet {
-            campaign,
-            generations,
-            hash,
-            games,
-            positions,
-            text,
-            open,
-            withdrawals,
-        }))
+        Ok(Some(TrainingSet { campaign, generations, hash, games, positions, text, open, withdrawals }))
     }
 
     /// Self-play jobs of campaigns whose games left the pool or came back.
