@@ -34,6 +34,8 @@ pub struct Lease {
     pub games: i64,
     /// Number of games that are finished, as the worker says.
     pub finished: i64,
+    /// Number of missing games that its account has paid for.
+    pub charged: i64,
     /// The shard that it audits.
     pub audited: Option<ShardId>,
     /// Duration from each renewal, in milliseconds.

@@ -4,7 +4,7 @@
 //! and of other uploads the game that a referee played again. A ringer is a lease as any other. An
 //! account with another result is wrong at once, without a dispute.
 
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, collections::BTreeSet, ops::Range};
 
 use dataset::random::game_seed;
 
@@ -25,6 +25,9 @@ const TRUSTED_ODDS: u64 = 2;
 
 /// The time in which an auditor asks for work, or else another one is drawn.
 pub const AUDITOR_MS: i64 = 10 * 60 * SECOND;
+
+/// An account that left an audit is drawn for no other one until so long after its lease began.
+pub const LEFT_MS: i64 = 6 * HOUR;
 
 /// The time after its last claim in which a referee is at work.
 const REFEREE_MS: i64 = 10 * 60 * SECOND;
@@ -101,20 +104,25 @@ pub fn draw_auditor(auditors: &[Auditor], may_audit: impl Fn(&Auditor) -> bool, 
 
 /// Chooses the auditor of an account's shard: an account that has not played its games. Accounts
 /// related to a player are left out, unless all are. In a fleet of two accounts it is the other
-/// one. An account with a trusted worker is never left out: it may have invited all others.
+/// one. An account with a trusted worker is no relative: it may have invited all others. Accounts
+/// that `left` an audit lately are drawn only for want of others, so none holds up verdicts for
+/// long.
 #[must_use]
 pub fn choose_auditor(
     auditors: &[Auditor],
     own: AccountId,
     players: &[AccountId],
     related: &[AccountId],
+    left: &BTreeSet<AccountId>,
     draw: u64,
 ) -> Option<AccountId> {
     let is_new = |auditor: &Auditor| !players.contains(&auditor.account);
     let is_unrelated = |auditor: &Auditor| !related.contains(&auditor.account);
     let all_related = !auditors.iter().any(|auditor| is_new(auditor) && is_unrelated(auditor));
     let may_audit = |auditor: &Auditor| is_new(auditor) && (all_related || auditor.is_trusted || is_unrelated(auditor));
-    draw_auditor(auditors, may_audit, draw).or_else(|| draw_auditor(auditors, |auditor| auditor.account != own, draw))
+    draw_auditor(auditors, |auditor| !left.contains(&auditor.account) && may_audit(auditor), draw)
+        .or_else(|| draw_auditor(auditors, may_audit, draw))
+        .or_else(|| draw_auditor(auditors, |auditor| auditor.account != own, draw))
 }
 
 /// Uploads validated after this time wait for the check of a game, before nets learn from them and
@@ -224,8 +232,6 @@ impl AuditState {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -282,7 +288,9 @@ mod tests {
             let ids = |ids: &[i64]| ids.iter().copied().map(AccountId).collect::<Vec<_>>();
             let (players, related) = (ids(players), ids(related));
             let draws = (0..200).map(|draw| draw_of(draw, ShardId(1)));
-            let found = draws.filter_map(|draw| choose_auditor(auditors, AccountId(1), &players, &related, draw));
+            let none = BTreeSet::new();
+            let found =
+                draws.filter_map(|draw| choose_auditor(auditors, AccountId(1), &players, &related, &none, draw));
             found.map(|account| account.0).collect::<BTreeSet<i64>>()
         };
         let set = |ids: &[i64]| ids.iter().copied().collect::<BTreeSet<i64>>();
@@ -295,6 +303,20 @@ mod tests {
         let trusted = [auditor(1, 1), Auditor { is_trusted: true, ..auditor(2, 1) }, auditor(3, 1), auditor(4, 1)];
         assert_eq!(chosen(&trusted, &[1], &[1, 2, 3]), set(&[2, 4]), "its maintainer may have invited it");
         assert_eq!(chosen(&trusted, &[1], &[1, 2, 3, 4]), set(&[2, 3, 4]), "all are in one house");
+    }
+
+    #[test]
+    fn an_account_that_left_an_audit_is_drawn_for_want_of_others() {
+        let all = [1, 2, 3, 4].map(|account| auditor(account, 1));
+        let chosen = |auditors: &[Auditor], related: &[AccountId]| {
+            let (own, left) = (AccountId(1), BTreeSet::from([AccountId(2), AccountId(4)]));
+            let draws = (0..200).map(|draw| draw_of(draw, ShardId(1)));
+            let found = draws.filter_map(|draw| choose_auditor(auditors, own, &[own], related, &left, draw));
+            found.map(|account| account.0).collect::<BTreeSet<i64>>()
+        };
+        assert_eq!(chosen(&all, &[]), BTreeSet::from([3]));
+        assert_eq!(chosen(&all, &[AccountId(3)]), BTreeSet::from([2, 4]), "they are no relatives");
+        assert_eq!(chosen(&all[..2], &[]), BTreeSet::from([2]), "there is no other one");
     }
 
     #[test]

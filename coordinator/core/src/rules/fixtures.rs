@@ -50,6 +50,7 @@ pub(super) fn lease() -> Lease {
         first: 10,
         games: 8,
         finished: 0,
+        charged: 0,
         audited: None,
         duration: 100,
         created: Time(1_000),

@@ -7,7 +7,10 @@ use crate::{
     model::{AccountId, Fault, Lease, LeaseKind, LeaseState},
 };
 
-use super::sizing::{LEASE_TIMEOUT_FACTOR, MIN_LEASE_MS};
+use super::sizing::{LEASE_SECONDS, LEASE_TIMEOUT_FACTOR, MIN_LEASE_MS};
+
+/// Maximum expected time of a lease, since the speed is only claimed.
+const MAX_EXPECTED_MS: i64 = 2 * LEASE_SECONDS as i64 * SECOND;
 
 /// Renewals without an upload extend a lease by at most this many times its duration.
 const MAX_RENEWAL_FACTOR: i64 = 2;
@@ -19,11 +22,7 @@ pub const MIN_QUIET_MS: i64 = MIN_LEASE_MS / LEASE_TIMEOUT_FACTOR;
 /// of a worker.
 pub const RESTART_MS: i64 = MIN_LEASE_MS;
 
-/// A lease may be held so long and given back at no price.
-const TRIAL_MS: i64 = 10 * SECOND;
-
-/// So much of a lease must be delivered, or follow, if the rest is given back later at no price: a
-/// tenth.
+/// So much of a lease must be delivered, or follow, if the rest is given back at no price: a tenth.
 const KEPT_SHARE: i64 = 10;
 
 /// Intended heartbeats per second of a whole fleet: each is a transaction that writes.
@@ -86,22 +85,20 @@ impl Lease {
         Ok(from)
     }
 
-    /// Whether a release from this number ends the lease. Earlier games of a fresh lease may still
-    /// be uploaded; if they never are, the lease expires.
-    #[must_use]
-    pub fn is_over_after_release(&self, from: i64, any_undelivered: bool) -> bool {
-        match self.kind {
-            LeaseKind::Fresh => !any_undelivered,
-            LeaseKind::Audit | LeaseKind::Settle => from == self.first,
+    /// Pays for missing games; returns how many of them were not paid for before.
+    pub const fn charge(&mut self, missing: i64) -> i64 {
+        let new = missing - self.charged;
+        if new <= 0 {
+            return 0;
         }
+        self.charged = missing;
+        new
     }
 
-    /// The fault of a release of so many games; none if it is as it should be.
+    /// The fault of the release of so many games in all; none if it is as it should be.
     #[must_use]
-    pub fn fault_of_release(&self, now: Time, released: i64) -> Option<Fault> {
-        let is_in_vain = released > 0 && (self.games - released) * KEPT_SHARE < self.games;
-        let is_dropped = self.kind == LeaseKind::Audit || now > self.created.after(TRIAL_MS);
-        (is_in_vain && is_dropped).then_some(Fault::Dropped)
+    pub fn fault_of_release(&self, released: i64) -> Option<Fault> {
+        (released > 0 && (self.games - released) * KEPT_SHARE < self.games).then_some(Fault::Dropped)
     }
 
     /// Whether another account may play its games too: it is past its expected time. Its own
@@ -112,7 +109,7 @@ impl Lease {
         self.state == LeaseState::Active
             && self.kind == LeaseKind::Fresh
             && self.account != account
-            && now > self.created.after(self.duration / LEASE_TIMEOUT_FACTOR)
+            && now > self.created.after((self.duration / LEASE_TIMEOUT_FACTOR).min(MAX_EXPECTED_MS))
     }
 
     /// Whether its time is over.
@@ -125,7 +122,7 @@ impl Lease {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::fixtures::lease;
+    use crate::{clock::HOUR, rules::fixtures::lease};
 
     fn refused(renewed: Result<(), Problem>) -> Code {
         renewed.unwrap_err().code
@@ -177,9 +174,6 @@ mod tests {
         for from in [0, 9, 11, 19, u64::MAX] {
             assert_eq!(lease.released_from(from, 2).unwrap_err().code, Code::WrongGames, "{from}");
         }
-        assert!(lease.is_over_after_release(14, false) && !lease.is_over_after_release(10, true));
-        let audit = Lease { kind: LeaseKind::Audit, ..lease };
-        assert!(audit.is_over_after_release(10, true) && !audit.is_over_after_release(14, false));
     }
 
     #[test]
@@ -191,21 +185,26 @@ mod tests {
         let delivered = Lease { delivered: Time(1_090), ..lease.clone() };
         assert!(delivered.is_late(Time(1_101), other), "a few games do not make up for the others");
         assert!(!Lease { kind: LeaseKind::Audit, ..lease.clone() }.is_late(Time(9_999), other));
-        assert!(!Lease { state: LeaseState::Done, ..lease }.is_late(Time(9_999), other));
+        assert!(!Lease { state: LeaseState::Done, ..lease.clone() }.is_late(Time(9_999), other));
+        let slow = Lease { duration: 12 * HOUR, ..lease };
+        let late = slow.created.after(10 * 60 * SECOND + 1);
+        assert!(slow.is_late(late, other) && !slow.is_late(late.after(-1), other), "ten minutes, whatever is claimed");
     }
 
     #[test]
     fn games_held_in_vain_and_dropped_audits_are_faults() {
         let lease = lease();
-        let (late, all) = (Time(11_001), lease.games);
-        assert_eq!(lease.fault_of_release(Time(11_000), all), None);
-        assert_eq!(lease.fault_of_release(late, all), Some(Fault::Dropped));
-        assert_eq!(lease.fault_of_release(late, 0), None, "nothing is missing");
-        let long = Lease { games: 100, ..lease.clone() };
-        assert_eq!(long.fault_of_release(late, 91), Some(Fault::Dropped), "few games are there");
-        assert_eq!(long.fault_of_release(late, 90), None, "a tenth of them is");
-        let audit = Lease { kind: LeaseKind::Audit, ..lease };
-        assert_eq!(audit.fault_of_release(Time(1_000), all), Some(Fault::Dropped));
+        assert_eq!(lease.fault_of_release(lease.games), Some(Fault::Dropped));
+        assert_eq!(lease.fault_of_release(0), None, "nothing is missing");
+        let long = Lease { games: 100, ..lease };
+        assert_eq!(long.fault_of_release(91), Some(Fault::Dropped), "few games are there");
+        assert_eq!(long.fault_of_release(90), None, "a tenth of them is");
+    }
+
+    #[test]
+    fn each_missing_game_is_paid_for_once() {
+        let mut lease = lease();
+        assert_eq!([0, 6, 6, 5, 8, 8].map(|missing| lease.charge(missing)), [0, 6, 0, 0, 2, 0]);
     }
 
     #[test]

@@ -43,6 +43,30 @@ impl Proof {
     }
 }
 
+/// Counted games of the jobs of a training set that are open, and not older than an hour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenGames {
+    /// Their number.
+    pub games: i64,
+    /// Number of their positions.
+    pub positions: i64,
+}
+
+impl OpenGames {
+    /// The positions of the others, of so many counted ones.
+    #[must_use]
+    pub const fn ready(self, counted: i64) -> i64 {
+        counted - self.positions
+    }
+
+    /// Whether a training waits for them, since too few others are ready of so many wanted
+    /// positions.
+    #[must_use]
+    pub const fn hold_up_training(self, counted: i64, wanted: i64) -> bool {
+        self.games > 0 && self.ready(counted) < wanted
+    }
+}
+
 /// Audits of the shards of a gate, in games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audited {
@@ -208,6 +232,14 @@ mod tests {
         assert!(!Proof { is_checked: true, ..new.clone() }.is_check_open(Time(999)));
         assert!(!Proof { validated: None, ..new.clone() }.is_check_open(Time(-1)), "it is not validated");
         assert!(new.is_waited_for(NOW.after(WAIT_MS - 1)) && !new.is_waited_for(NOW.after(WAIT_MS)));
+    }
+
+    #[test]
+    fn a_training_waits_for_open_games_if_too_few_others_are_ready() {
+        let open = OpenGames { games: 3, positions: 300 };
+        assert_eq!(open.ready(1_000), 700);
+        assert!(open.hold_up_training(1_000, 701) && !open.hold_up_training(1_000, 700));
+        assert!(!OpenGames::default().hold_up_training(1_000, 5_000), "there is nothing to wait for");
     }
 
     /// The needs of a gate of two shards, the second one a variation of the first.

@@ -115,6 +115,14 @@ fn nodes_per_position(header: &Header) -> i64 {
     nodes.clamp(1, i64::MAX as u64 / 1_000_000) as i64
 }
 
+/// Workers of an account that count in its fleet: no more than its proven work keeps busy. So names
+/// of workers make no leases larger, nor waits longer.
+#[must_use]
+pub fn counted_workers(workers: i64, proven_nodes: i64) -> i64 {
+    const BUSY_NODES: i64 = LEASE_SECONDS as i64 * DEFAULT_NODES_PER_SECOND as i64;
+    workers.min(1 + proven_nodes.max(0) / BUSY_NODES)
+}
+
 impl Player {
     /// The speed that the worker claimed before, on so many threads: it restarts and knows none.
     #[must_use]
@@ -198,6 +206,13 @@ mod tests {
 
     use super::*;
     use crate::rules::fixtures::{header, job};
+
+    #[test]
+    fn names_of_workers_do_not_count() {
+        let counted = |workers, proven_seconds: i64| counted_workers(workers, proven_seconds * 400_000);
+        let cases = [(1, 0), (1_000, 0), (0, 9_999), (1_000, 3_000), (5, 3_000), (9, -1)];
+        assert_eq!(cases.map(|(workers, proven)| counted(workers, proven)), [1, 1, 0, 11, 5, 1]);
+    }
 
     #[test]
     fn a_lease_fills_the_time() {

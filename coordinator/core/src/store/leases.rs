@@ -1,6 +1,6 @@
 //! The table of leases.
 
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 use dataset::Header;
 use protocol::api::problem::Code;
@@ -19,7 +19,8 @@ use crate::{
     },
 };
 
-const BY_TOKEN: &str = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration,
+const BY_TOKEN: &str =
+    "SELECT id, job, worker, account, kind, state, first, games, finished, charged, audited, duration,
                                created, delivered, expires FROM leases WHERE token = $1";
 
 /// Leases read per expiry: the rest waits for the next one.
@@ -35,6 +36,7 @@ row!(Lease {
     first,
     games,
     finished,
+    charged,
     audited,
     duration,
     created,
@@ -136,7 +138,7 @@ impl Leases<'_> {
 
     /// The oldest active leases of a job from before a time, with games that are missing.
     pub async fn quiet(&mut self, job: JobId, since: Time) -> Result<Vec<Lease>, StoreError> {
-        let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration,
+        let query = "SELECT id, job, worker, account, kind, state, first, games, finished, charged, audited, duration,
                             created, delivered, expires FROM leases
                      WHERE job = $1 AND state = 'active' AND created < $2
                      AND EXISTS (SELECT 1 FROM segments WHERE segments.lease = leases.id)
@@ -159,6 +161,21 @@ impl Leases<'_> {
         let query = "UPDATE leases SET finished = $2, expires = $3, delivered = $4 WHERE id = $1";
         let query = sqlx::query(query).bind(lease.id).bind(lease.finished).bind(lease.expires);
         query.bind(lease.delivered).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// The accounts that left audits which were granted since a time.
+    pub async fn left_audits(&mut self, since: Time) -> Result<BTreeSet<AccountId>, StoreError> {
+        let query = "SELECT account FROM leases
+                     WHERE kind = 'audit' AND state IN ('expired', 'returned') AND created > $1";
+        let left: Vec<AccountId> = sqlx::query_scalar(query).bind(since).fetch_all(self.0.raw()).await?;
+        Ok(left.into_iter().collect())
+    }
+
+    /// Stores how many missing games of a lease are paid for.
+    pub async fn save_charged(&mut self, lease: LeaseId, games: i64) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE leases SET charged = $2 WHERE id = $1").bind(lease).bind(games);
+        query.execute(self.0.raw()).await?;
         Ok(())
     }
 

@@ -22,7 +22,10 @@ use super::{
 use crate::{
     clock::Time,
     model::{Campaign, CampaignId, ChangedJob, JobCounts, NetState, NewNet, Proof, Reason, Refusal, ShardId},
-    rules::{nets::NetEvent, readiness},
+    rules::{
+        nets::NetEvent,
+        readiness::{self, OpenGames},
+    },
 };
 
 /// Size of a part of a manifest, in bytes.
@@ -65,10 +68,8 @@ pub struct TrainingSet {
     pub positions: u64,
     /// The text of its manifest.
     pub text: Arc<str>,
-    /// Counted games of its jobs, not long ago, that wait for an audit, a comparison or a check.
-    pub open_games: i64,
-    /// Number of their positions.
-    pub open_positions: i64,
+    /// Counted games of its jobs that are open.
+    pub open: OpenGames,
     /// How often counted games of its jobs were withdrawn before it was read.
     pub withdrawals: i64,
 }
@@ -82,13 +83,6 @@ impl TrainingSet {
             rest = others;
             (!part.is_empty()).then_some(part)
         })
-    }
-
-    /// Whether the training waits, since too few games are ready: of so many counted positions, and
-    /// of so many wanted.
-    #[must_use]
-    pub const fn waits(&self, counted: i64, wanted: i64) -> bool {
-        self.open_games > 0 && counted - self.open_positions < wanted
     }
 
     /// Whether it is still the set of the campaign's next training: no game of it was withdrawn.
@@ -218,7 +212,7 @@ impl Nets<'_> {
     ) -> Result<Option<TrainingSet>, StoreError> {
         let jobs = Jobs::on(self.0.reborrow()).selfplay_of(campaign, generations.clone()).await?;
         let mut shards: Vec<Entry> = Vec::new();
-        let (mut open_games, mut open_positions) = (0, 0);
+        let mut open = OpenGames::default();
         for job in &jobs {
             let since = Rulings::on(self.0.reborrow()).checks_since(job.id, now).await?;
             let (mut ready, mut after): (Vec<EntryRow>, _) = (Vec::new(), Some(ShardId(0)));
@@ -240,8 +234,8 @@ impl Nets<'_> {
                     if row.proof.is_over(since) {
                         ready.push(row);
                     } else if row.proof.is_waited_for(now) {
-                        open_games += row.counted;
-                        open_positions += row.positions;
+                        open.games += row.counted;
+                        open.positions += row.positions;
                     }
                 }
             }
@@ -260,17 +254,7 @@ impl Nets<'_> {
         let manifest = Manifest { format: FORMAT.to_owned(), games, positions, shards };
         let (hash, text) = (manifest.hash(), manifest.to_text().into());
         let withdrawals = jobs.iter().map(|job| job.withdrawals).sum();
-        Ok(Some(TrainingSet {
-            campaign,
-            generations,
-            hash,
-            games,
-            positions,
-            text,
-            open_games,
-            open_positions,
-            withdrawals,
-        }))
+        Ok(Some(TrainingSet { campaign, generations, hash, games, positions, text, open, withdrawals }))
     }
 
     /// Self-play jobs of campaigns whose games left the pool or came back.

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 15] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
@@ -27,6 +27,7 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("schema/12.sql"),
     include_str!("schema/13.sql"),
     include_str!("schema/14.sql"),
+    include_str!("schema/15.sql"),
 ];
 
 /// Computes all counters from the rows that they count.

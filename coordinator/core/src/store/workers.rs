@@ -14,6 +14,7 @@ use crate::{
         AccountId, Auditor, Fleet, Job, MAX_GAMES_PER_LEASE, Player, Reason, Refusal, Standing, TokenId, WorkerId,
         WorkerKey,
     },
+    rules::sizing,
 };
 
 /// Relatives of an account that are looked at.
@@ -36,7 +37,21 @@ macro_rules! auditors {
     };
 }
 
+/// Active workers of an account.
+struct OwnWorkers {
+    proven_nodes: i64,
+    workers: i64,
+    active: i64,
+}
+
+impl OwnWorkers {
+    fn counted(&self, workers: i64) -> i64 {
+        sizing::counted_workers(workers, self.proven_nodes)
+    }
+}
+
 row!(Auditor { account, proven_nodes, is_trusted: flag });
+row!(OwnWorkers { proven_nodes, workers, active });
 row!(Player {
     id,
     account,
@@ -191,16 +206,18 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// The number of workers seen since a time, up to a maximum.
+    /// The number of workers that asked for games since a time. The latest ones are looked at, up to
+    /// a maximum.
     pub async fn active_since(&mut self, since: Time, max: i64) -> Result<i64, StoreError> {
-        let query = "SELECT COUNT(*) FROM (SELECT 1 FROM workers WHERE last_seen > $1 LIMIT $2) AS active";
-        Ok(sqlx::query_scalar(query).bind(since).bind(max).fetch_one(self.0.raw()).await?)
+        let query = "SELECT proven_nodes, COUNT(*) AS workers, CAST(0 AS BIGINT) AS active
+                     FROM (SELECT account FROM workers WHERE asked > $1 ORDER BY asked DESC LIMIT $2) AS newest
+                     JOIN accounts ON accounts.id = newest.account GROUP BY accounts.id, proven_nodes";
+        let own: Vec<OwnWorkers> = sqlx::query_as(query).bind(since).bind(max).fetch_all(self.0.raw()).await?;
+        Ok(own.iter().map(|own| own.counted(own.workers)).sum())
     }
 
     /// The active workers of an engine. It reads all of them, so it is no part of an operation.
     pub async fn fleet(&mut self, now: Time, bench_signature: i64) -> Result<Fleet, StoreError> {
-        let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
-        let workers = sqlx::query_scalar(query).bind(now.after(-HOUR)).fetch_one(self.0.raw()).await?;
         let query = auditors!(
             "SELECT accounts.id AS account, proven_nodes, MAX(trusted) AS is_trusted",
             "GROUP BY accounts.id, proven_nodes ORDER BY accounts.id"
@@ -208,9 +225,16 @@ impl Workers<'_> {
         let query = sqlx::query_as(query).bind(now.after(-HOUR / 6)).bind(bench_signature);
         let auditors: Vec<Auditor> = query.fetch_all(self.0.raw()).await?;
         // A worker that has fulfilled no lease may be a name alone.
-        let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1
-                     AND EXISTS (SELECT 1 FROM leases WHERE worker = workers.id AND state = 'done')";
-        let active = sqlx::query_scalar(query).bind(now.after(-HOUR / 6)).fetch_one(self.0.raw()).await?;
+        let query = "SELECT proven_nodes, COUNT(*) AS workers,
+                            CAST(SUM(CASE WHEN asked > $2 AND EXISTS (SELECT 1 FROM leases WHERE worker = workers.id
+                                                                      AND leases.state = 'done')
+                                          THEN 1 ELSE 0 END) AS BIGINT) AS active
+                     FROM workers JOIN accounts ON accounts.id = workers.account
+                     WHERE asked > $1 GROUP BY accounts.id, proven_nodes";
+        let query = sqlx::query_as(query).bind(now.after(-HOUR)).bind(now.after(-HOUR / 6));
+        let own: Vec<OwnWorkers> = query.fetch_all(self.0.raw()).await?;
+        let workers = own.iter().map(|own| own.counted(own.workers)).sum();
+        let active = own.iter().map(|own| own.counted(own.active)).sum();
         Ok(Fleet { workers, active: Some(active), auditors: auditors.into(), at: now })
     }
 

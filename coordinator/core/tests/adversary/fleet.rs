@@ -459,7 +459,8 @@ impl World {
             let of_audited = shard.evidence.audited.map(|audited| self.shards[audited.0 as usize].evidence.account);
             let players: Vec<AccountId> = [own].into_iter().chain(of_audited).collect();
             // The owner hides that its accounts are related.
-            let drawn = audits::choose_auditor(&auditors, own, &players, &[], audits::draw_of(draw, id));
+            let drawn =
+                audits::choose_auditor(&auditors, own, &players, &[], &BTreeSet::new(), audits::draw_of(draw, id));
             let shard = &mut self.shards[id.0 as usize];
             (shard.auditor, shard.auditor_until) = (drawn, self.now.after(audits::AUDITOR_MS));
         }

@@ -400,6 +400,145 @@ async fn a_release_is_a_fault_if_little_was_delivered() {
     }
 }
 
+/// Gives a lease back from a game on.
+async fn give_back(bench: &Bench, token: &str, lease: &Lease, from: u64) {
+    let path = format!("/api/v1/leases/{}/giving-back", lease.token);
+    assert!(bench.post(&path, token, &json!({ "from": from })).await.status().is_success());
+}
+
+/// A release and the end of its lease do not both cost the same games.
+#[tokio::test]
+async fn each_missing_game_is_paid_for_once() {
+    let (bench, eve, worker) = after_bob().await;
+    let costs = "UPDATE accounts SET proven_nodes = 5760000000; UPDATE jobs SET nodes_per_game = 5000000";
+    bench.execute(costs.to_owned()).await;
+    let Work::Games(lease) = grab(&bench, &eve, worker, "1").await else { panic!("no games") };
+    let (games, first) = (lease.games as i64, lease.terms.first_game);
+    assert!(games > 20, "{games}");
+    let paid = async || {
+        let proven = bench.number("SELECT proven_nodes FROM accounts WHERE name = 'eve'").await;
+        (5_760_000_000 - proven) / 5_000_000
+    };
+    for (from, missing) in [(first + 2, games - 2), (first + 2, games - 2), (first + 1, games - 1)] {
+        give_back(&bench, &eve, &lease, from).await;
+        assert_eq!(paid().await, missing, "the others follow");
+    }
+    bench.clock.advance(60 * 60_000);
+    bench.step().await;
+    assert_eq!(bench.number("SELECT COUNT(*) FROM leases WHERE state = 'active'").await, 0);
+    assert_eq!(paid().await, games, "the last one lapsed");
+}
+
+/// Each lease is kept, also one that is given back at once.
+#[tokio::test]
+async fn leases_given_back_at_once_are_few() {
+    let (bench, eve, worker) = after_bob().await;
+    for number in 0..30 {
+        if let Work::Games(lease) = grab(&bench, &eve, worker, &number.to_string()).await {
+            give_back(&bench, &eve, &lease, lease.terms.first_game).await;
+        }
+        bench.clock.advance(1_000);
+    }
+    assert_eq!(bench.number("SELECT COUNT(*) FROM leases WHERE state = 'returned'").await, 3);
+}
+
+/// A part of an audit was played, and the rest is given back: others play it at once.
+#[tokio::test]
+async fn the_rest_of_an_audit_is_for_others_at_once() {
+    let (bench, eve, worker) = after_bob().await;
+    bench.validate().await;
+    bench.execute("UPDATE shards SET audit = 'wanted'".to_owned()).await;
+    bench.draw_auditors().await;
+    let audit = bench.lease(&eve, worker, "1").await;
+    assert!(audit.games > 1);
+    let part = shard(&audit.terms, &play(&audit.terms, 1));
+    assert_eq!(bench.upload(&eve, &audit, part).await.status(), StatusCode::CREATED);
+    give_back(&bench, &eve, &audit, audit.terms.first_game + 1).await;
+    assert_eq!(bench.number("SELECT COUNT(*) FROM leases WHERE state = 'active'").await, 0);
+}
+
+/// Whether the first pair of the gate was delivered.
+async fn has_first_pair(bench: &Bench) -> bool {
+    let held = "SELECT COUNT(*) FROM segments JOIN jobs ON jobs.id = segments.job
+                WHERE kind = 'match' AND segments.first = 0 AND segments.state = 'held'";
+    bench.number(held).await == 1
+}
+
+/// Accounts take the first pair of a gate in turn, each of them just as the lease before is late or
+/// given back. Another one asks just after each.
+async fn turns_until_the_first_pair(is_given_back: bool) -> i64 {
+    let bench = Bench::start().await;
+    gate(&bench, LONG).await;
+    let mut ann = Player::new(&bench, "ann").await;
+    for turn in 1..9 {
+        let eve = bench.account(&format!("eve{turn}"), Role::Volunteer).await;
+        let worker = bench.worker(&eve, "m").await;
+        let lease = bench.lease(&eve, worker, "1").await;
+        assert_eq!(lease.terms.first_game, 0);
+        ann.work(&bench, play).await;
+        bench.validate().await;
+        if has_first_pair(&bench).await {
+            return turn;
+        }
+        if is_given_back {
+            give_back(&bench, &eve, &lease, 0).await;
+        } else {
+            bench.clock.advance(5 * 60_000 + 1_000);
+            bench.step().await;
+        }
+    }
+    panic!("it is held on and on");
+}
+
+#[tokio::test]
+async fn accounts_that_hold_a_pair_in_turn_stop_no_gate() {
+    assert_eq!(turns_until_the_first_pair(false).await, 3);
+    assert_eq!(turns_until_the_first_pair(true).await, 3);
+}
+
+/// However much an account has proven, audits that it leaves go to others.
+#[tokio::test]
+async fn an_account_that_left_an_audit_is_drawn_for_no_other() {
+    let (bench, eve, worker) = after_bob().await;
+    bench.validate().await;
+    let ann = bench.account("ann", Role::Volunteer).await;
+    let own = bench.worker(&ann, "m").await;
+    bench.execute("UPDATE accounts SET proven_nodes = 1000000000000000 WHERE name = 'eve'".to_owned()).await;
+    bench.execute("UPDATE shards SET audit = 'wanted', auditor_until = 0".to_owned()).await;
+    bench.draw_auditors().await;
+    let is_eve = "SELECT COUNT(*) FROM shards WHERE auditor = (SELECT id FROM accounts WHERE name = 'eve')";
+    assert_eq!(bench.number(is_eve).await, 1, "she has almost all of the proven work");
+    bench.lease(&eve, worker, "1").await;
+    assert_eq!(bench.number("SELECT COUNT(*) FROM leases WHERE kind = 'audit'").await, 1);
+    bench.clock.advance(21 * 60_000);
+    for (token, worker) in [(&eve, worker), (&ann, own)] {
+        bench.ask(token, worker, "2").await;
+    }
+    for _ in 0..3 {
+        bench.draw_auditors().await;
+    }
+    assert_eq!(bench.number(is_eve).await, 0);
+}
+
+/// A thousand workers of an account are names as long as it has proven nothing.
+#[tokio::test]
+async fn names_of_workers_make_no_waits_longer() {
+    let (bench, _, worker) = after_bob().await;
+    bench
+        .execute(format!(
+            "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 999)
+             INSERT INTO workers (account, name, version, bench_signature, threads, memory_mebibytes, system,
+                                  instruction_set, created, last_seen, asked)
+             SELECT account, 'n' || n, version, bench_signature, threads, memory_mebibytes, system,
+                    instruction_set, created, last_seen, asked FROM numbers, workers WHERE id = {worker}"
+        ))
+        .await;
+    bench.draw_auditors().await;
+    assert_eq!(bench.service.policy().fleet.workers, 2, "bob's and one of eve's");
+    bench.campaign(&CAMPAIGN.replacen("quick", "later", 1)).await;
+    assert_eq!(bench.number("SELECT MAX(spread) FROM jobs").await, 20, "milliseconds");
+}
+
 /// A late forged upload takes no honest game out of a training set, nor does it come in.
 #[tokio::test]
 async fn a_late_upload_under_comparison_is_in_no_training_set() {

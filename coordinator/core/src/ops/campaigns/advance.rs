@@ -7,7 +7,7 @@ use crate::{
     clock::Time,
     model::{Campaign, CampaignId, CampaignState, CampaignStep, Event, JobKind, JobState, Reason, TrainingState},
     ops::live,
-    rules::campaigns::Counts,
+    rules::{campaigns::Counts, readiness::OpenGames},
     store::{Database, Operation, StoreError, Tx},
 };
 
@@ -51,13 +51,13 @@ impl Operation for AdvanceCampaign {
         }
         let counts = steps::count(tx.connection(), &campaign).await?;
         // There is play while games wait for audits and checks.
-        let open = self.prepared.training_set.as_ref().map_or(0, |set| set.open_positions);
-        let ready = Counts { positions: counts.positions - open, ..counts };
+        let open = self.prepared.training_set.as_ref().map_or(OpenGames::default(), |set| set.open);
+        let ready = Counts { positions: open.ready(counts.positions), ..counts };
         let mut advanced = self.keep_playing(tx, &mut campaign, &ready).await?;
         advanced |= match campaign.phase {
             CampaignStep::Collecting => match &self.prepared.training_set {
-                Some(set) if set.waits(counts.positions, campaign.wanted_positions) => {
-                    wait(tx, &mut campaign, Reason::GamesOpen { games: set.open_games }).await?;
+                Some(set) if open.hold_up_training(counts.positions, campaign.wanted_positions) => {
+                    wait(tx, &mut campaign, Reason::GamesOpen { games: set.open.games }).await?;
                     false
                 }
                 Some(set) if counts.positions >= campaign.wanted_positions => {

@@ -50,7 +50,7 @@ impl Prepared {
             campaign.state == CampaignState::Running && positions >= campaign.wanted_positions
         };
         let (prepared, (counted, wanted)) = prepare(store, campaign, draw, now, is_due).await?;
-        if let Some(set) = prepared.training_set.as_ref().filter(|set| !set.waits(counted, wanted)) {
+        if let Some(set) = prepared.training_set.as_ref().filter(|set| !set.open.hold_up_training(counted, wanted)) {
             freeze::store_manifest(store, set).await?;
         }
         Ok(prepared)

@@ -37,12 +37,17 @@ impl Operation for DrawAuditors {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let now = tx.now();
-        for wanted in tx.shards().undrawn(now, self.bench_signature).await? {
+        let undrawn = tx.shards().undrawn(now, self.bench_signature).await?;
+        if undrawn.is_empty() {
+            return Ok(());
+        }
+        let left = tx.leases().left_audits(now.after(-audits::LEFT_MS)).await?;
+        for wanted in undrawn {
             let players = tx.shards().players(wanted.job, &wanted.numbers).await?;
             let related = tx.workers().related(&players).await?;
             let draw = audits::draw_of(self.draw, wanted.shard);
             let auditors = audits::eligible(&self.auditors, wanted.is_ringer);
-            let drawn = audits::choose_auditor(&auditors, wanted.account, &players, &related, draw);
+            let drawn = audits::choose_auditor(&auditors, wanted.account, &players, &related, &left, draw);
             let until = now.after(if drawn.is_some() { audits::AUDITOR_MS } else { RETRY_MS });
             tx.shards().set_auditor(wanted.shard, drawn, until).await?;
         }

@@ -12,7 +12,7 @@ use crate::{
     clock::{HOUR, SECOND, Time},
     model::{
         AccountId, Event, GateShare, Job, JobKind, JobState, LeaseId, LeaseKind, LeaseLoad, LeaseToken, NewLease,
-        Player, ShardId, Stall, TokenId, WorkerId,
+        Player, Segment, ShardId, Stall, TokenId, WorkerId,
     },
     ops::{live, workers::MAX_THREADS},
     people::secret,
@@ -307,13 +307,10 @@ impl Grant<'_> {
         Ok(Some(Work::Games(Lease { live, ..lease })))
     }
 
-    /// Grants games of the oldest late lease a second time. The first result counts, and the second
-    /// is compared with it.
+    /// Grants games a second time. The first result counts, and the second is compared with it.
     async fn second_of(&self, tx: &mut Tx<'_>, job: &Job, max_games: i64) -> Result<Option<Lease>, StoreError> {
         let now = tx.now();
-        let quiet = tx.leases().quiet(job.id, now.after(-MIN_QUIET_MS)).await?;
-        let Some(late) = quiet.iter().find(|lease| lease.is_late(now, self.player.account)) else { return Ok(None) };
-        let Some(segment) = tx.segments().leased(late.id).await?.into_iter().next() else { return Ok(None) };
+        let Some(segment) = self.held_by_others(tx, job, now).await? else { return Ok(None) };
         let numbers = segment.numbers.start..segment.numbers.end.min(segment.numbers.start + max_games);
         tx.jobs().record_grant(job.id, now, job.frontier).await?;
         let attempts = segment.attempts + 1;
@@ -321,6 +318,21 @@ impl Grant<'_> {
         tx.segments().apply(job.id, segments::hand_on(&segment, &numbers, id)).await?;
         record_stall(tx, job, &numbers, attempts).await?;
         Ok(Some(lease))
+    }
+
+    /// Games of the oldest late lease. In a match they are first those that several leases did not
+    /// deliver: each account gets these at once. Accounts that ask just as a lease becomes late
+    /// would hold them in turn, and the verdict waits for each pair.
+    async fn held_by_others(&self, tx: &mut Tx<'_>, job: &Job, now: Time) -> Result<Option<Segment>, StoreError> {
+        let account = self.player.account;
+        if job.unit() > 1
+            && let Some(contested) = tx.segments().contested(job.id, account).await?
+        {
+            return Ok(Some(contested));
+        }
+        let quiet = tx.leases().quiet(job.id, now.after(-MIN_QUIET_MS)).await?;
+        let Some(late) = quiet.iter().find(|lease| lease.is_late(now, account)) else { return Ok(None) };
+        Ok(tx.segments().leased(late.id).await?.into_iter().next())
     }
 
     /// Whether lost games are left to other accounts. They are if one of these asked for games

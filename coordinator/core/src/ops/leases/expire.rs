@@ -23,7 +23,7 @@ impl Operation for ExpireLeases {
         let mut lapsed = BTreeMap::<AccountId, i64>::new();
         for DueLease { job, token, .. } in tx.leases().due(now).await? {
             let job = tx.jobs().lock(job).await?;
-            let lease = tx.leases().get(&token).await?;
+            let mut lease = tx.leases().get(&token).await?;
             // Another coordinator may have ended it while this one waited for the lock.
             if lease.is_due(now) {
                 let leased = tx.segments().leased(lease.id).await?;
@@ -33,6 +33,7 @@ impl Operation for ExpireLeases {
                 let uploads = tx.shards().of_lease(lease.id).await?;
                 let delivered = uploads.into_iter().filter(|upload| upload.state != ShardState::Rejected);
                 let missing = uncovered(&lease.numbers(), delivered.map(|upload| upload.numbers));
+                let missing = lease.charge(missing);
                 if missing > 0 && lease.kind != LeaseKind::Settle {
                     let nodes = lapsed.entry(lease.account).or_default();
                     *nodes = nodes.saturating_add(job.nodes_per_game.saturating_mul(missing));

@@ -1,7 +1,7 @@
 //! Voluntary end of a lease.
 
 use crate::{
-    model::{AccountId, LeaseState, LeaseToken, ShardState, uncovered},
+    model::{AccountId, LeaseKind, LeaseState, LeaseToken, ShardState, uncovered},
     ops::standing,
     rules::segments,
     store::{Operation, StoreError, Tx},
@@ -25,25 +25,32 @@ impl Operation for ReleaseLease {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let job = tx.leases().job_of(&self.lease).await?;
         let job = tx.jobs().lock(job).await?;
-        let lease = tx.leases().get(&self.lease).await?.owned_by(self.account)?;
+        let mut lease = tx.leases().get(&self.lease).await?.owned_by(self.account)?;
         if lease.state != LeaseState::Active {
             return Ok(());
         }
         let from = lease.released_from(self.from, job.unit())?;
         let leased = tx.segments().leased(lease.id).await?;
-        tx.segments().apply(job.id, segments::release(&leased, from, true)).await?;
-        let any_undelivered = leased.iter().any(|segment| segment.numbers.start < from);
-        if lease.is_over_after_release(from, any_undelivered) {
-            tx.leases().close(lease.id, LeaseState::Returned).await?;
-        }
+        // In a match each grant is an attempt: the verdict waits for each pair.
+        tx.segments().apply(job.id, segments::release(&leased, from, job.unit() == 1)).await?;
         let uploads = tx.shards().of_lease(lease.id).await?;
         let delivered = uploads.into_iter().filter(|upload| upload.state != ShardState::Rejected);
-        let missing = uncovered(&lease.numbers(), delivered.map(|upload| upload.numbers));
-        // Those before the number follow.
-        let follow = leased.iter().map(|segment| (segment.numbers.end.min(from) - segment.numbers.start).max(0));
-        let released = missing - follow.sum::<i64>();
-        if let Some(fault) = lease.fault_of_release(tx.now(), released) {
-            let nodes = job.nodes_per_game.saturating_mul(released);
+        let delivered: Vec<_> = delivered.map(|upload| upload.numbers).collect();
+        let missing = uncovered(&lease.numbers(), delivered.iter().cloned());
+        // Games before the number follow, but for those that another lease has now.
+        let follow = match lease.kind {
+            LeaseKind::Fresh => {
+                leased.iter().map(|segment| (segment.numbers.end.min(from) - segment.numbers.start).max(0)).sum()
+            }
+            LeaseKind::Audit | LeaseKind::Settle => uncovered(&(lease.first..from), delivered),
+        };
+        if follow == 0 {
+            tx.leases().close(lease.id, LeaseState::Returned).await?;
+        }
+        let released = missing - follow;
+        if let Some(fault) = lease.fault_of_release(released) {
+            let nodes = job.nodes_per_game.saturating_mul(lease.charge(released));
+            tx.leases().save_charged(lease.id, lease.charged).await?;
             standing::charge(tx, lease.account, fault, nodes).await?;
         }
         Ok(())

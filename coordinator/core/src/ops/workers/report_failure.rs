@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Maximum failure reports kept per account; older ones are deleted.
-const MAX_FAILURE_REPORTS: i64 = 500;
+const MAX_FAILURE_REPORTS: i64 = 100;
 
 /// Maximum length of a report's detail, in characters.
 const MAX_DETAIL_CHARS: usize = 4_000;
