@@ -3,9 +3,9 @@
 #
 #   $env:CHUHE_RELEASES = "https://…"; powershell -ExecutionPolicy Bypass -File install.ps1 [FOLDER]
 #
-# CHUHE_RELEASES is an address, or a folder; by default the folder of this script. With
-# CHUHE_UPDATE_KEY, and minisign on this machine, the release's signature is checked as well.
-# FOLDER is %LOCALAPPDATA%\chuhe by default.
+# CHUHE_RELEASES is an address, or a folder; by default the folder of this script. With minisign on
+# this machine, the release's signature is checked as well, by the key of the release that this
+# script came with, or by CHUHE_UPDATE_KEY. FOLDER is %LOCALAPPDATA%\chuhe by default.
 param([string]$Folder = (Join-Path $env:LOCALAPPDATA "chuhe"))
 Set-StrictMode -Version Latest
 $ErrorActionPreference = "Stop"
@@ -20,7 +20,12 @@ $releases = if ($env:CHUHE_RELEASES) { $env:CHUHE_RELEASES.TrimEnd("/") } else {
 if ($releases -match "^http://" -and $releases -notmatch "^http://(127\.0\.0\.1|localhost):") {
     Stop-Install "${releases}: releases are fetched by https only"
 }
-if ($env:PROCESSOR_ARCHITECTURE -ne "AMD64") { Stop-Install "there are no releases for $env:PROCESSOR_ARCHITECTURE" }
+# A PowerShell of 32 bits names its machine in the first one.
+$machine = if ($env:PROCESSOR_ARCHITEW6432) { $env:PROCESSOR_ARCHITEW6432 } else { $env:PROCESSOR_ARCHITECTURE }
+if ($machine -ne "AMD64") { Stop-Install "there are no releases for $machine" }
+# A release has its key here.
+$release_key = ""
+$key = if ($env:CHUHE_UPDATE_KEY) { $env:CHUHE_UPDATE_KEY } else { $release_key }
 $system = "windows-x86_64"
 $name = "chuhe-worker-$system"
 
@@ -40,13 +45,14 @@ try {
         }
     }
     Get-Part "$name.release" "release"
-    if ($env:CHUHE_UPDATE_KEY) {
-        if (-not (Get-Command minisign -ErrorAction SilentlyContinue)) {
-            Stop-Install "a key was given, but minisign, which checks signatures, is not there"
-        }
+    if ($key -and (Get-Command minisign -ErrorAction SilentlyContinue)) {
         Get-Part "$name.release.minisig" "release.minisig"
-        & minisign -V -q -P $env:CHUHE_UPDATE_KEY -m (Join-Path $new "release")
+        & minisign -V -q -P $key -m (Join-Path $new "release")
         if ($LASTEXITCODE -ne 0) { Stop-Install "the release's signature is not by this key" }
+    } elseif ($env:CHUHE_UPDATE_KEY) {
+        Stop-Install "a key was given, but minisign, which checks signatures, is not there"
+    } elseif ($key) {
+        [Console]::Error.WriteLine("install.ps1: the release's signature is not checked, since minisign is not there")
     }
     $is_release = $false
     try {
@@ -59,11 +65,17 @@ try {
     if ($found -ne $release.sha256) {
         Stop-Install "the program has the SHA-256 $found, not $($release.sha256); nothing was installed"
     }
-    New-Item -ItemType Directory -Force $Folder | Out-Null
     $program = Join-Path $Folder "chuhe-worker.exe"
-    # A running program can be renamed, but not replaced.
-    if (Test-Path $program) { Move-Item -Force $program "$program.old" }
-    Move-Item (Join-Path $new "chuhe-worker.exe") $program
+    try {
+        New-Item -ItemType Directory -Force $Folder | Out-Null
+        # Copied beside and renamed. A running program can be renamed, but not replaced.
+        Copy-Item -Force (Join-Path $new "chuhe-worker.exe") "$program.new"
+        if (Test-Path $program) { Move-Item -Force $program "$program.old" }
+        Move-Item "$program.new" $program
+    } catch {
+        if (-not (Test-Path $program) -and (Test-Path "$program.old")) { Move-Item "$program.old" $program }
+        Stop-Install "$Folder cannot be written to: $($_.Exception.Message)"
+    }
     Write-Output "installed $program $($release.version); next: $program configure"
 } finally {
     Remove-Item -Recurse -Force $new

@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+
 export type RuleSet = "cxr" | "wxf" | "axf" | "wikibook" | "simple";
 
 export interface Verdict {

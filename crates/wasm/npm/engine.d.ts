@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+
 export interface EngineOptions {
   onLine?: (line: string) => void;
   onError?: (sentence: string) => void;

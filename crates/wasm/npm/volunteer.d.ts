@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+
 import type { Chuhe } from "./chuhe.js";
 
 export interface State {

@@ -1,9 +1,10 @@
-// The npm package beside the native program: equal counts, verdicts and bytes.
+// The npm package beside the native program: equal counts, verdicts and bytes. TYPESCRIPT, the folder
+// where npm installed TypeScript, lets it test the types too.
 //
 //   PACKAGE=target/npm CHUHE=target/debug/chuhe node --test crates/wasm/tests
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -123,6 +124,7 @@ test("the arbiter judges as the native one", async () => {
 
 test("the package is packed, installed into an empty folder and used", () => {
   const packed = JSON.parse(execFileSync("npm", ["pack", "--json", "--pack-destination", folder], { cwd: PACKAGE, encoding: "utf8" }));
+  assert.equal(packed[0].version, native("--version").trim().split(" ").at(-1));
   const names = packed[0].files.map((file) => file.path);
   for (const name of ["chuhe.js", "chuhe.wasm", "chuhe.d.ts", "engine.js", "worker.js", "volunteer.js", "LICENSE-MIT"]) {
     assert.ok(names.includes(name), name);
@@ -134,5 +136,13 @@ test("the package is packed, installed into an empty folder and used", () => {
   cpSync(join(PACKAGE, "example.mjs"), join(clean, "example.mjs"));
   const written = execFileSync("node", ["example.mjs"], { cwd: clean, encoding: "utf8" });
   assert.match(written, /'checkmate'[^]*bestmove [a-i]\d[a-i]\d/);
+  if (process.env.TYPESCRIPT) {
+    cpSync("crates/wasm/tests/types.ts", join(clean, "types.mts"));
+    const tsc = resolve(process.env.TYPESCRIPT, "node_modules/typescript/bin/tsc");
+    // Without the types of Node.js, and without those of browsers but for what the package names.
+    const options = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022", "--module", "nodenext"];
+    const compiled = spawnSync("node", [tsc, ...options, "types.mts"], { cwd: clean, encoding: "utf8" });
+    assert.deepEqual([compiled.status, compiled.stdout], [0, ""]);
+  }
   execFileSync("npm", ["publish", "--dry-run", "--offline"], { cwd: PACKAGE, stdio: "ignore" });
 });
