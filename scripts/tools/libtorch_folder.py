@@ -9,13 +9,6 @@ VERSION = "2.11.0"
 # Files that torch-sys's build and a program's start need, as they are in a libtorch folder.
 HEADERS = "include/torch/csrc/api/include/torch/torch.h"
 LIBRARIES = ["libc10.so", "libcudart.so.13", "libcupti.so.13", "libgomp.so.1", "libshm.so", "libtorch_cpu.so"]
-CUDA_LIBRARIES = [
-    "libc10_cuda.so",
-    "libtorch.so",
-    "libtorch_cuda.so",
-    "libtorch_cuda_linalg.so",
-    "libtorch_nvshmem.so",
-]
 OLDEST_GLIBC = (2, 28)
 
 
@@ -43,7 +36,7 @@ def version_of(folder):
     return None
 
 
-def lacks(folder, cuda):
+def lacks(folder):
     """Why a folder is not the wanted libtorch, in words; None if it is."""
     version = version_of(folder)
     if version is None:
@@ -52,7 +45,7 @@ def lacks(folder, cuda):
         return f"holds libtorch {version}, not {VERSION}"
     if not (folder / HEADERS).is_file():
         return "lacks the headers"
-    for library in ["c10", "torch_cpu"] + cuda * ["c10_cuda", "torch_cuda"]:
+    for library in ["c10", "torch_cpu"]:
         if not any((folder / "lib" / f"lib{library}{suffix}").is_file() for suffix in [".so", ".dylib"]):
             return f"lacks lib{library}"
     return None

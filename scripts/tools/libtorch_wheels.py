@@ -8,8 +8,7 @@ import subprocess
 import sys
 import zipfile
 
-from libtorch_folder import CUDA_LIBRARIES, LIBRARIES, VERSION
-from libtorch_folder import check_platform, check_space, fail, lacks, say, version_of
+from libtorch_folder import LIBRARIES, VERSION, check_platform, check_space, fail, lacks, say, version_of
 
 # Requirement, file, SHA-256. The files that we take from torch's wheel do not depend on its Python,
 # so one wheel is named for all. The CUDA libraries are of the release that torch names.
@@ -34,7 +33,7 @@ PLATFORMS = ["manylinux_2_28_x86_64", "manylinux_2_25_x86_64", "manylinux_2_17_x
 PIP_TAGS = [f"--platform={platform}" for platform in PLATFORMS]
 PIP_TAGS += ["--implementation=cp", "--python-version=3.11", "--abi=cp311", "--abi=none"]
 WHEELS_MB = 544
-KEPT_MB = {False: 510, True: 1030}
+KEPT_MB = 510
 
 
 def wheel(folder, name, sha256):
@@ -76,28 +75,25 @@ def unpack(path, wanted, folder):
                     shutil.copyfileobj(source, sink, 1 << 20)
 
 
-def build(folder, wheels, cuda):
+def build(folder, wheels):
     """Lays out a libtorch folder from the wheels."""
-    libraries = LIBRARIES + cuda * CUDA_LIBRARIES
-
     def place(name):
         if name.startswith("torch/include/"):
             return name.removeprefix("torch/")
         library = name.rsplit("/", 1)[-1]
-        return f"lib/{library}" if "/lib/" in name and library in libraries else None
+        return f"lib/{library}" if "/lib/" in name and library in LIBRARIES else None
 
     for path in wheels:
         unpack(path, place, folder)
-    for library in libraries:
+    for library in LIBRARIES:
         if not (folder / "lib" / library).is_file():
             fail(f"the wheels do not hold {library}")
-    if not cuda:
-        # torch-sys links -ltorch; the wheel's is an empty library that needs the CUDA part.
-        (folder / "lib/libtorch.so").symlink_to("libtorch_cpu.so")
-    (folder / "build-version").write_text(f"{VERSION}+{'cu130' if cuda else 'cpu'}\n")
+    # torch-sys links -ltorch; the wheel's is an empty library that needs the CUDA part.
+    (folder / "lib/libtorch.so").symlink_to("libtorch_cpu.so")
+    (folder / "build-version").write_text(f"{VERSION}+cpu\n")
 
 
-def fetch(target, given, cuda):
+def fetch(target, given):
     """The libtorch folder `target`, from the wheels unless an earlier run left it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.partial")
@@ -109,7 +105,7 @@ def fetch(target, given, cuda):
         say("another run is at work there; waiting")
         fcntl.flock(lock, fcntl.LOCK_EX)
     if target.exists():
-        why_not = lacks(target, cuda)
+        why_not = lacks(target)
         if why_not:
             fail(f"{target} is there and {why_not}; remove it or use --to")
         say(f"{target} is there: {version_of(target)}")
@@ -128,7 +124,7 @@ def fetch(target, given, cuda):
             else:
                 missing.append((requirement, name, sha256))
         # pip holds each wheel twice for a while.
-        check_space(target.parent, max(2 * WHEELS_MB, WHEELS_MB + KEPT_MB[cuda]) if missing else KEPT_MB[cuda])
+        check_space(target.parent, max(2 * WHEELS_MB, WHEELS_MB + KEPT_MB) if missing else KEPT_MB)
         if missing:
             download([requirement for requirement, _, _ in missing], downloads)
         for requirement, name, sha256 in missing:
@@ -137,7 +133,7 @@ def fetch(target, given, cuda):
                 fail(f"pip fetched another file for {requirement} than {name}")
             wheels[name] = path
         say("hashes are right; unpacking")
-        build(partial / "libtorch", wheels.values(), cuda)
+        build(partial / "libtorch", wheels.values())
         (partial / "libtorch").rename(target)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

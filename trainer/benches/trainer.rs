@@ -8,10 +8,6 @@
 //! * *Our net* on the games of the recipe in `CHUHE_RECIPE`, with the reader and without. The
 //!   shards lie beside their manifests, or in the folder `CHUHE_SHARDS`.
 //!
-//! * *A graphics card*, if `CARD` is its number: our net 512 and 1,024 wide, with batches of 16,384
-//!   and 65,536. Both are measured in single and mixed precision, on the same games, with the
-//!   reader and without.
-//!
 //! Rounds alternate, so that other load of the machine affects both.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and panics on failure")]
@@ -38,11 +34,6 @@ fn main() {
     let number = |name: &str, default: usize| env::var(name).map_or(default, |text| text.parse().unwrap());
     let (threads, rounds, steps) = (number("THREADS", 2), number("ROUNDS", 3), number("STEPS", 8));
     println!("{threads} threads, {rounds} rounds of {steps} steps");
-    #[cfg(feature = "torch")]
-    if let Ok(card) = env::var("CARD") {
-        card::measure(&card, rounds, 8 * steps);
-        return;
-    }
     #[cfg(feature = "torch")]
     shape::compare(threads, rounds, steps);
     #[cfg(not(feature = "torch"))]
@@ -76,25 +67,25 @@ fn own_net(path: &Path, threads: usize, rounds: usize, steps: usize) {
     let mut cpu = Cpu::new(plan.shape, plan.optimizer, &state, threads).unwrap();
     let loss = Loss { exponent: 2.5, lambda: 0.8, scale: 0.75 };
     let mut loader = data.load(batch, ReaderPosition::default(), 1, 4 << 30).unwrap();
-    let held: Vec<_> = (0..16).map(|_| loader.next().unwrap().batch).collect();
+    let held: Vec<_> = (0..16).map(|_| loader.next().unwrap().drawn).collect();
     // One pass over all games fills the cache, as in all epochs but the first.
     let positions: u64 = data.summary().iter().map(|source| source.positions).sum();
     for _ in 0..positions / batch as u64 {
-        let used = loader.next().unwrap().batch;
+        let used = loader.next().unwrap().drawn;
         loader.recycle(used);
     }
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         without.push(timed(steps * batch, || {
             for step in 0..steps {
-                cpu.step(&held[step % held.len()], loss, 1e-3);
+                cpu.step(held[step % held.len()].batch().unwrap(), loss, 1e-3);
             }
         }));
         with.push(timed(steps * batch, || {
             for _ in 0..steps {
                 let ready = loader.next().unwrap();
-                cpu.step(&ready.batch, loss, 1e-3);
-                loader.recycle(ready.batch);
+                cpu.step(ready.drawn.batch().unwrap(), loss, 1e-3);
+                loader.recycle(ready.drawn);
             }
         }));
     }
@@ -102,79 +93,6 @@ fn own_net(path: &Path, threads: usize, rounds: usize, steps: usize) {
     let without = report(&format!("our net, {sizes}, batches in memory"), &mut without);
     let with = report("the same, read from shards", &mut with);
     println!("with the reader {:.1} % of without", 100.0 * with / without);
-}
-
-#[cfg(feature = "torch")]
-mod card {
-    //! Nets of 512 and 1,024 on a graphics card, on real games, with the reader and without.
-
-    use std::{collections::BTreeSet, env, path::Path};
-
-    use dataset::training::ReaderPosition;
-    use protocol::recipe::Recipe;
-    use trainer::{
-        backend::{Backend as _, State},
-        data::TrainingData,
-        loss::Loss,
-        model::{Arrays, Head},
-        run::Plan,
-        torch::{DeviceKind, Precision, Torch},
-    };
-
-    use super::{report, timed};
-
-    /// `card` is the card's number, or `processor` for a smoke test.
-    pub(super) fn measure(card: &str, rounds: usize, steps: usize) {
-        let place = if card == "processor" { DeviceKind::Cpu } else { DeviceKind::Cuda(card.parse().unwrap()) };
-        let path = env::var("CHUHE_RECIPE").expect("CARD needs a recipe for its games");
-        let text = std::fs::read_to_string(&path).unwrap();
-        let shards = env::var_os("CHUHE_SHARDS");
-        let readers = std::thread::available_parallelism().unwrap().get();
-        for width in [512, 1_024] {
-            for batch in [16_384, 65_536] {
-                let mut recipe = Recipe::from_text(&text).unwrap();
-                (recipe.architecture.width, recipe.schedule.batch) = (width, batch);
-                let folder = Path::new(&path).parent().unwrap();
-                let shards = shards.as_deref().map(Path::new);
-                let data = TrainingData::open(&recipe, folder, shards, &BTreeSet::new()).unwrap();
-                let plan = Plan::new(&recipe, &data).unwrap();
-                let state =
-                    State::new(&plan.shape, Arrays::initial(&plan.shape, Head::PieceValues, 1), &plan.optimizer);
-                let loss = Loss { exponent: 2.5, lambda: 0.8, scale: 0.75 };
-                for precision in [Precision::Single, Precision::Mixed] {
-                    let mut torch = Torch::new(plan.shape, plan.optimizer, &state, place, precision).unwrap();
-                    let batch = batch as usize;
-                    let mut loader = data.load(batch, ReaderPosition::default(), readers, 16 << 30).unwrap();
-                    let held: Vec<_> = (0..4).map(|_| loader.next().unwrap().batch).collect();
-                    let (mut with, mut without) = (Vec::new(), Vec::new());
-                    // The first round warms the card up.
-                    for round in 0..=rounds {
-                        let bare = timed(steps * batch, || {
-                            for step in 0..steps {
-                                torch.step_ahead(&held[step % 4], Some(&held[(step + 1) % 4]), loss, 1e-3);
-                            }
-                        });
-                        let read = timed(steps * batch, || {
-                            let mut ready = loader.next().unwrap();
-                            for _ in 0..steps {
-                                let next = loader.next().unwrap();
-                                torch.step_ahead(&ready.batch, Some(&next.batch), loss, 1e-3);
-                                loader.recycle(ready.batch);
-                                ready = next;
-                            }
-                        });
-                        if round > 0 {
-                            without.push(bare);
-                            with.push(read);
-                        }
-                    }
-                    let what = format!("width {width}, batch {batch}, {precision:?}");
-                    report(&format!("{what}, batches in memory"), &mut without);
-                    report(&format!("{what}, read by {readers} threads"), &mut with);
-                }
-            }
-        }
-    }
 }
 
 #[cfg(feature = "torch")]

@@ -64,6 +64,8 @@ pub enum BackendError {
     Threads(String),
     #[error("there is no graphics card {number}; libtorch sees {cards}")]
     NoCard { number: usize, cards: usize },
+    #[error("`--resident` keeps positions on libtorch's device: name a `--backend` that has one")]
+    KeepsNone,
 }
 
 /// A backend that trains a net.
@@ -72,10 +74,41 @@ pub trait Backend {
     fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals;
 
     /// Trains on a batch while `next` is copied to the device (prefetch), where that takes time.
-    /// `next` must be the next batch that is trained on, unchanged.
-    fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Totals {
+    /// `next` must be the next batch that is trained on, unchanged. A device that is still at work
+    /// returns no loss: [`unread_losses`](Self::unread_losses) waits for it.
+    fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Option<Totals> {
         let _ = next;
-        self.step(batch, loss, learning_rate)
+        Some(self.step(batch, loss, learning_rate))
+    }
+
+    /// Forgets the positions that the device keeps, and makes room for others.
+    ///
+    /// # Errors
+    ///
+    /// If the backend keeps none.
+    fn begin_keeping(&mut self) -> Result<(), BackendError> {
+        Err(BackendError::KeepsNone)
+    }
+
+    /// Keeps the positions of a batch on the device, after those before.
+    fn keep(&mut self, batch: &Batch) {
+        let _ = batch;
+    }
+
+    /// As [`step_ahead`](Self::step_ahead), on kept positions. They are numbered in the order in
+    /// which they were kept.
+    ///
+    /// # Panics
+    ///
+    /// If the backend keeps none.
+    fn step_on_kept(&mut self, places: &[i64], loss: Loss, learning_rate: f64) -> Option<Totals> {
+        let _ = (places, loss, learning_rate);
+        panic!("this backend keeps no positions");
+    }
+
+    /// The losses of the steps that returned none, in their order, each once.
+    fn unread_losses(&mut self) -> Vec<f64> {
+        Vec::new()
     }
 
     /// Returns the loss of a batch and appends its values.

@@ -1,6 +1,7 @@
 //! The data of a run: the recipe's shards, each on its own scale, and prefetched batches.
 
 mod loader;
+mod resident;
 mod store;
 
 use std::{
@@ -21,7 +22,8 @@ use protocol::recipe;
 
 use crate::batch::{Batch, Features};
 use loader::Making;
-pub use loader::{Loader, Ready};
+pub use loader::{Drawn, Loader, Ready};
+pub use resident::Order;
 pub use store::Fetch;
 use store::{Store, Stored};
 
@@ -41,6 +43,8 @@ pub enum DataError {
     TooSmall { found: u64, least: u64 },
     #[error("{}: the scores of no shard say anything of the results: there is no scale to read them on", manifest.display())]
     NoScale { manifest: PathBuf },
+    #[error("a streamed set may be of any size: no device keeps it (`data.streamed`)")]
+    KeptStreamed,
     #[error(transparent)]
     Reading(#[from] TrainingError),
     #[error(
@@ -347,22 +351,84 @@ impl TrainingData {
         };
         let reader = self.reader(&plan, from)?;
         let seed = self.mirrored.then_some(self.seed);
-        Ok(Loader::new(reader, Making { scales: self.scales(), length: batch, features: self.features, seed }))
+        let making = Making { scales: self.scales(), length: batch, features: self.features, seed };
+        Ok(Loader::new(reader, making, threads))
+    }
+
+    /// Reads all positions that are trained on, in batches, for a device that keeps them. Returns
+    /// the order in which they are drawn.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read, a filter leaves nothing, or the sets are streamed.
+    pub fn read_all(&self, threads: usize, mut keep: impl FnMut(&Batch)) -> Result<Order, DataError> {
+        let Sets::Opened(sets) = &self.sets else { return Err(DataError::KeptStreamed) };
+        let plan = Plan {
+            seed: self.seed,
+            blocks_in_pool: 1,
+            games: Games::NotHeldOut(self.one_in),
+            filter: self.filter,
+            cache_bytes: 0,
+            threads,
+        };
+        let images: &[bool] = if self.mirrored { &[false, true] } else { &[false] };
+        let (scales, mut samples, mut batch) = (self.scales(), Vec::new(), Batch::default());
+        let mut counts = Vec::new();
+        for (number, set) in sets.iter().enumerate().filter(|(_, set)| set.weight > 0) {
+            // A round of this set alone: each of its blocks once.
+            let alone = sets.iter().enumerate().map(|(other, set)| {
+                let weight = u32::from(other == number);
+                WeightedSet { weight, ..set.clone() }
+            });
+            let mut reader = self.reader_of(alone.collect(), &plan, ReaderPosition::default())?;
+            let mut count = 0;
+            for _ in 0..set.shards.iter().map(|shard| shard.index().len()).sum() {
+                reader.read_pool(&mut samples)?;
+                batch.clear();
+                for (sample, mirrored) in samples.iter().flat_map(|sample| images.iter().map(move |it| (sample, *it))) {
+                    batch.push_image(sample, self.features, scales.of(sample), mirrored);
+                }
+                count += batch.len() as u64;
+                keep(&batch);
+            }
+            if count == 0 {
+                let rejected = reader.rejected().total();
+                return Err(TrainingError::NothingLeft { pools: 1, rejected }.into());
+            }
+            counts.push((count, set.weight));
+        }
+        Ok(Order::new(self.seed, &counts))
+    }
+
+    /// Draws places of positions that a device keeps, in an order that [`read_all`](Self::read_all)
+    /// returned.
+    #[must_use]
+    pub fn load_places(order: Order, batch: usize, from: ReaderPosition) -> Loader {
+        Loader::of_places(order, batch, from)
     }
 
     fn reader(&self, plan: &Plan, from: ReaderPosition) -> Result<Reader, TrainingError> {
-        let sets = match &self.sets {
-            Sets::Opened(sets) => sets,
-            Sets::Streamed(sets, store) => return Reader::streamed(store, sets.clone(), plan, from),
-        };
+        match &self.sets {
+            Sets::Opened(sets) => self.reader_of(sets.clone(), plan, from),
+            Sets::Streamed(sets, store) => Reader::streamed(store, sets.clone(), plan, from),
+        }
+    }
+
+    fn reader_of(
+        &self,
+        sets: Vec<WeightedSet<FileSource>>,
+        plan: &Plan,
+        from: ReaderPosition,
+    ) -> Result<Reader, TrainingError> {
         // Those of the recipe's own filter: held-out positions are not learned in another game.
         if self.filter.duplicates && self.duplicates.get().is_none() {
             let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-            let found = Duplicates::find(sets, &self.filter, threads)?;
+            let Sets::Opened(all) = &self.sets else { return Err(TrainingError::Empty) };
+            let found = Duplicates::find(all, &self.filter, threads)?;
             let _ = self.duplicates.set(Arc::new(found));
         }
         let duplicates = self.duplicates.get().cloned().unwrap_or_default();
-        Reader::without(&duplicates, sets.clone(), plan, from)
+        Reader::without(&duplicates, sets, plan, from)
     }
 
     fn scales(&self) -> Scales {

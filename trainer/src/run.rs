@@ -83,6 +83,16 @@ pub struct Conditions {
     pub cache_bytes: usize,
     /// Maximum steps between checkpoints.
     pub checkpoint_steps: u64,
+    /// Whether the device keeps all positions, and draws them one by one.
+    pub resident: bool,
+}
+
+impl Conditions {
+    /// The backend's name in checkpoints and manifests.
+    fn backend_name(&self) -> String {
+        let name = self.backend.name(self.threads);
+        if self.resident { name + ", positions kept on the device" } else { name }
+    }
 }
 
 /// Trains by a recipe, from the folder's checkpoint on if there is one.
@@ -112,12 +122,12 @@ pub fn train(
         let (batch, per_epoch) = (stage.schedule.batch as usize, stage.schedule.steps_per_epoch());
         let start = end - stage.schedule.steps();
         let data = data.stage(place.stage);
-        let mut loader = data.load(batch, training.place(), conditions.readers, conditions.cache_bytes)?;
+        let mut loader = training.load(data, batch, conditions)?;
         let mut ahead = Some(loader.next()?);
         while let Some(ready) = ahead {
             ahead = if training.steps() + 1 < end { Some(loader.next()?) } else { None };
             training.learn(&ready, ahead.as_ref())?;
-            loader.recycle(ready.batch);
+            loader.recycle(ready.drawn);
             let step = training.steps();
             let epoch_ends = (step - start).is_multiple_of(per_epoch);
             validation_loss = None;

@@ -1,56 +1,54 @@
 //! The libtorch backend: for graphics cards, and on the CPU as a reference for our own loops.
 //!
-//! The whole net is one graph, differentiated by autograd. The optimiser is the arithmetic of
+//! The layers are a graph, differentiated by autograd; the [input layer](input_layer) is so on the
+//! CPU, and has products of its own on a card. The optimiser is the arithmetic of
 //! [`optimizer`](crate::optimizer) in tensors. Results agree with the CPU backend to rounding, not
 //! to the bit.
 //!
+//! A card works while the next steps are started: losses are read when they are asked for.
+//!
 //! Mixed precision: the two layers above the transformer multiply in bfloat16. Its eight
 //! significant bits hold an integer activation (up to 127) and a weight (in 64ths) exactly. So
-//! under fake quantisation the factors are those of engines, and only sums are rounded. Everything
-//! else, and the optimiser's state, stays in 32 bits.
+//! under fake quantisation the factors are those of engines, and only sums are rounded. On a card
+//! gradients of the input layer have 16 bits. Everything else, and the optimiser's state, stays in
+//! 32 bits.
 //!
 //! Tensor shapes in comments: `B` is the positions of a batch, `W` the transformer's width, `S` the
 //! stacks. `F` and `G` are the outputs of the first and second layer.
 
+mod input_layer;
 mod inputs;
+mod parameters;
 pub mod settings;
 
-use nnue::architecture::{
-    ACTIVATION_ONE, PAIR_SHIFT, PIECE_POINTS, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, WEIGHT_SHIFT,
-};
+use nnue::architecture::{ACTIVATION_ONE, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_SHIFT};
 use tch::{Device, Kind, Tensor, no_grad};
 
 use crate::{
     backend::{Backend, BackendError, State, Totals},
     batch::Batch,
     loss::Loss,
-    model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape},
+    model::{Array, Arrays, SUM_ONE, Shape},
     optimizer::Optimizer,
 };
 
-use inputs::{Inputs, Prefetched};
+use input_layer::{Hidden, Products, bags};
+use inputs::{Inputs, Kept, Prefetched};
+use parameters::{Effective, Parameters};
 
 /// A net that is trained by libtorch.
 pub struct Torch {
     shape: Shape,
-    optimizer: Optimizer,
     device: Device,
     precision: Precision,
-    /// Indexed as [`Array::ALL`].
-    parameters: Vec<Parameter>,
-    /// The planes of factorised features: for each number of a plane, that of every bucket.
-    planes: Vec<Tensor>,
+    parameters: Parameters,
+    /// The input layer of cards; the CPU has bags.
+    products: Option<Products>,
     /// The prefetched next batch.
     prefetched: Option<Prefetched>,
-    steps: u64,
-}
-
-struct Parameter {
-    array: Array,
-    value: Tensor,
-    first: Tensor,
-    second: Tensor,
-    slow: Option<Tensor>,
+    kept: Kept,
+    /// Losses of a card's steps that were not read yet.
+    unread: Vec<Tensor>,
 }
 
 /// The device to train on.
@@ -58,9 +56,15 @@ struct Parameter {
 pub enum DeviceKind {
     /// The CPU.
     Cpu,
+    /// The CPU, by what a card would do. It is slow, and there to try a card's code without one.
+    Rehearsal,
     /// The graphics card with this number.
     Cuda(usize),
 }
+
+/// The arrays above the input layer.
+const LAYERS: [Array; 6] =
+    [Array::FirstBias, Array::First, Array::SecondBias, Array::Second, Array::OutputBias, Array::Output];
 
 /// The precision of the layers above the transformer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,7 +90,7 @@ impl Torch {
         precision: Precision,
     ) -> Result<Self, BackendError> {
         let device = match kind {
-            DeviceKind::Cpu => Device::Cpu,
+            DeviceKind::Cpu | DeviceKind::Rehearsal => Device::Cpu,
             DeviceKind::Cuda(number) => {
                 let cards = if tch::Cuda::is_available() { tch::Cuda::device_count() as usize } else { 0 };
                 if number >= cards {
@@ -95,47 +99,16 @@ impl Torch {
                 Device::Cuda(number)
             }
         };
-        let tensor = |arrays: &Arrays, array: Array| {
-            let dimensions: Vec<i64> = array.dimensions(&shape).iter().map(|it| *it as i64).collect();
-            Tensor::from_slice(&arrays[array]).view(dimensions.as_slice()).to_device(device)
-        };
-        let parameters = Array::ALL.map(|array| Parameter {
-            array,
-            value: tensor(&state.values, array).set_requires_grad(true),
-            first: tensor(&state.first, array),
-            second: tensor(&state.second, array),
-            slow: state.slow.as_ref().map(|slow| tensor(slow, array)),
-        });
-        let sharing = shape.sharing();
-        let planes = (0..sharing.planes_of_each()).map(|number| {
-            let planes: Vec<i64> = sharing.buckets().iter().map(|planes| planes[number] as i64).collect();
-            Tensor::from_slice(&planes).to_device(device)
-        });
         Ok(Self {
             shape,
-            optimizer,
             device,
             precision,
-            parameters: parameters.into(),
-            planes: planes.collect(),
+            parameters: Parameters::new(shape, optimizer, state, device),
+            products: (kind != DeviceKind::Cpu).then(|| Products::new(shape, precision, device)),
             prefetched: None,
-            steps: state.steps,
+            kept: Kept::default(),
+            unread: Vec::new(),
         })
-    }
-
-    fn value(&self, array: Array) -> &Tensor {
-        &self.parameters[array as usize].value
-    }
-
-    /// Fake quantisation with a straight-through estimator: the forward pass rounds to multiples of
-    /// `1 / scale`, the backward pass treats that as the identity.
-    fn fake_quantize(&self, value: &Tensor, scale: f32) -> Tensor {
-        if !self.shape.fake_quantisation {
-            return value.shallow_clone();
-        }
-        let rounded = (value * f64::from(scale)).round() / f64::from(scale);
-        // The residual is detached, so the gradient passes unchanged.
-        value + (rounded - value).detach()
     }
 
     /// A fully connected layer: `[B, in]` and `[out, in]` give `[B, out]`.
@@ -150,63 +123,47 @@ impl Torch {
         }
     }
 
-    /// Forward pass: the values of a batch, `[B]`.
-    fn forward(&self, inputs: &Inputs) -> Tensor {
-        const ONE: f64 = TRANSFORMER_ONE as f64;
-        let sizes = self.shape.sizes;
-        let (width, stacks) = (sizes.width() as i64, sizes.stacks() as i64);
+    /// The outputs of the input layer. On a card they have no history.
+    fn hidden(&mut self, inputs: &Inputs, weights: &Effective) -> Hidden {
+        match &mut self.products {
+            Some(products) => no_grad(|| products.forward(&inputs.active, weights)),
+            None => bags(&inputs.active, weights, &self.shape),
+        }
+    }
+
+    /// The layers above: the values of a batch, `[B]`.
+    fn values_of(&self, hidden: &Hidden, inputs: &Inputs, weights: &Effective) -> Tensor {
+        let stacks = self.shape.sizes.stacks() as i64;
         // Fake quantisation of activations: floors as the integers do.
         let floor = |value: Tensor, scale: f64| {
             if self.shape.fake_quantisation {
-                let rounded = (&value * scale).floor() / f64::from(ACTIVATION_ONE);
-                &value + (rounded - &value).detach()
+                let rounded = (value.detach() * scale).floor_().g_div_scalar_(f64::from(ACTIVATION_ONE));
+                // The gradient passes the rounding unchanged.
+                &value + (rounded - value.detach())
             } else {
                 value
             }
         };
-        // Factorised features: shared rows are added to each bucket's rows, [inputs, W].
-        let mut table = self.value(Array::Transformer).shallow_clone();
-        for planes in &self.planes {
-            let shared = self.value(Array::Shared).view([-1, PIECE_POINTS as i64, width]);
-            table = &table + shared.index_select(0, planes).view([-1, width]);
-        }
-        let table = self.fake_quantize(&table, TRANSFORMER_ONE.into());
-        let bias = self.fake_quantize(self.value(Array::TransformerBias), TRANSFORMER_ONE.into());
-        let bag = |table: &Tensor, active: &Tensor| {
-            // Mode 0 sums the rows of a bag: [B, columns of the table].
-            Tensor::embedding_bag(table, active, &inputs.offsets, false, 0, false, None::<Tensor>, false).0
-        };
-        let pairs = inputs.active.each_ref().map(|active| {
-            let sums = (bag(&table, active) + &bias).clamp(0.0, 1.0); // [B, W]
-            let halves = sums.chunk(2, 1); // 2 × [B, W / 2]
-            floor(&halves[0] * &halves[1], ONE * ONE / f64::from(1_u32 << PAIR_SHIFT))
-        });
-        let head = inputs.active.each_ref().map(|active| bag(self.value(Array::Head), active)); // 2 × [B, S]
-        let pairs = Tensor::cat(&pairs, 1); // [B, W]
         let at = inputs.stacks.view([-1, 1, 1]); // [B, 1, 1]
         // Sums of every stack, of which each position selects its own: [B, S, outputs] to [B,
         // outputs].
-        let layer = |input: &Tensor, rows: Array, bias: Array, outputs: usize| {
-            let outputs = outputs as i64;
-            let rows = self.fake_quantize(self.value(rows), WEIGHT_ONE as f32).view([stacks * outputs, -1]);
-            let bias = self.fake_quantize(self.value(bias), SUM_ONE).view([-1]);
-            let sums = self.linear(input, &rows, &bias).view([-1, stacks, outputs]);
+        let layer = |input: &Tensor, rows: Array, bias: Array| {
+            let outputs = weights[bias].size()[1];
+            let rows = weights[rows].view([stacks * outputs, -1]);
+            let sums = self.linear(input, &rows, &weights[bias].view([-1])).view([-1, stacks, outputs]);
             sums.gather(1, &at.expand([-1, 1, outputs], false), false).squeeze_dim(1)
         };
         let most = f64::from(SUM_LIMIT) / f64::from(SUM_ONE);
         let sum_one = f64::from(SUM_ONE);
         let clip = |sums: &Tensor| floor(sums.clamp(0.0, most), sum_one / f64::from(1_u32 << WEIGHT_SHIFT));
-        let first = layer(&pairs, Array::First, Array::FirstBias, sizes.first());
+        let first = layer(&hidden.pairs, Array::First, Array::FirstBias); // [B, F]
         let squares = first.clamp(-most, most).square();
         let squares = floor(squares, sum_one * sum_one / f64::from(1_u32 << SQUARE_SHIFT));
         let middle = Tensor::cat(&[squares, clip(&first)], 1); // [B, 2 F]
-        let last = clip(&layer(&middle, Array::Second, Array::SecondBias, sizes.second())); // [B, G]
-        let weights = self.fake_quantize(self.value(Array::Output), OUTPUT_WEIGHT_ONE).index_select(0, &inputs.stacks);
-        let output = (last * weights).sum_dim_intlist(1, false, Kind::Float)
-            + self.value(Array::OutputBias).index_select(0, &inputs.stacks);
-        let [own, enemy] = head;
-        let head = (own - enemy).gather(1, &inputs.stacks.unsqueeze(1), false).squeeze_dim(1);
-        output + head / 2.0
+        let last = clip(&layer(&middle, Array::Second, Array::SecondBias)); // [B, G]
+        // Of every stack: [B, S].
+        let outputs = last.linear(&weights[Array::Output], Some(&weights[Array::OutputBias]));
+        (outputs + &hidden.head / 2.0).gather(1, &inputs.stacks.unsqueeze(1), false).squeeze_dim(1)
     }
 
     fn losses(inputs: &Inputs, values: &Tensor, loss: Loss) -> Tensor {
@@ -215,77 +172,86 @@ impl Torch {
         difference.abs().pow_tensor_scalar(f64::from(loss.exponent))
     }
 
-    fn optimizer_step(&mut self, learning_rate: f64) {
-        self.steps += 1;
-        let step = self.optimizer.step(self.steps, learning_rate);
-        let coefficients = step.coefficients();
-        no_grad(|| {
-            for parameter in &mut self.parameters {
-                if parameter.value.numel() == 0 {
-                    continue;
-                }
-                let gradient = parameter.value.grad();
-                let Parameter { array, value, first, second, slow } = parameter;
-                // Adam's moments.
-                let _ = first.g_mul_scalar_(coefficients.beta1).g_add_(&(&gradient * (1.0 - coefficients.beta1)));
-                let _ =
-                    second.g_mul_scalar_(coefficients.beta2).g_add_(&(gradient.square() * (1.0 - coefficients.beta2)));
-                let by = match coefficients.bias_correction {
-                    Some(root) => &*first * coefficients.scaled_rate / (second.sqrt() / root + coefficients.epsilon),
-                    None => &*first * coefficients.scaled_rate,
-                };
-                // Decoupled weight decay and weight clipping.
-                let limit = f64::from(array.limit(&self.shape));
-                let moved = (&*value * coefficients.weight_scale - by).clamp(-limit, limit);
-                // Lookahead: synchronise the slow and the fast weights.
-                let moved = match (coefficients.blend, slow) {
-                    (Some(blend), Some(slow)) => {
-                        let followed = &*slow + (moved - &*slow) * blend;
-                        slow.copy_(&followed);
-                        followed
-                    }
-                    _ => moved,
-                };
-                value.copy_(&moved);
-                value.zero_grad();
-            }
-        });
+    /// The loss of a step, which is read later on a card.
+    fn totals(&mut self, loss: Tensor) -> Option<Totals> {
+        if self.products.is_none() {
+            return Some(Totals { loss: loss.double_value(&[]) });
+        }
+        self.unread.push(loss);
+        None
     }
 
-    fn arrays(&self, pick: impl Fn(&Parameter) -> &Tensor) -> Arrays {
-        let mut arrays = Arrays::empty();
-        for parameter in &self.parameters {
-            let tensor = pick(parameter).detach().to_device(Device::Cpu).contiguous().view([-1]);
-            let mut numbers = vec![0.0_f32; tensor.numel()];
-            tensor.copy_data(&mut numbers, tensor.numel());
-            arrays[parameter.array] = numbers;
-        }
-        arrays
+    /// Trains on a batch; returns its loss.
+    fn learn(&mut self, inputs: &Inputs, loss: Loss, learning_rate: f64) -> Tensor {
+        let weights = self.parameters.effective();
+        let leaf = |tensor: &Tensor| tensor.set_requires_grad(true);
+        let below = [Array::Transformer, Array::TransformerBias, Array::Head].map(|array| leaf(&weights[array]));
+        let layers = LAYERS.map(|array| leaf(&weights[array]));
+        let hidden = self.hidden(inputs, &weights);
+        let mut leaves = match self.products {
+            Some(_) => [&hidden.pairs, &hidden.head].map(leaf).into(),
+            None => Vec::from(below),
+        };
+        leaves.extend(layers);
+        let total = Self::losses(inputs, &self.values_of(&hidden, inputs, &weights), loss).sum(Kind::Float);
+        let found = Tensor::run_backward(&[&total], &leaves, false, false);
+        let one = f64::from(TRANSFORMER_ONE);
+        let below = no_grad(|| match &self.products {
+            Some(products) => products.gradients(&found[0], &found[1]),
+            None => [&found[0] * one, &found[1] * one, found[2].shallow_clone()],
+        });
+        let layers = &found[found.len() - LAYERS.len()..];
+        self.parameters.step(below, layers, inputs.stacks.numel(), learning_rate);
+        total.detach()
     }
 }
 
 impl Backend for Torch {
     fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals {
-        self.step_ahead(batch, None, loss, learning_rate)
+        let totals = self.step_ahead(batch, None, loss, learning_rate);
+        totals.unwrap_or_else(|| Totals { loss: self.unread_losses().iter().sum() })
     }
 
-    fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Totals {
+    fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Option<Totals> {
+        let (count, device) = (self.shape.sizes.inputs().count(), self.device);
         let prefetched = self.prefetched.take().and_then(|prefetched| prefetched.take_if_of(batch));
-        let inputs = prefetched.unwrap_or_else(|| Inputs::send(batch, self.device));
-        let losses = Self::losses(&inputs, &self.forward(&inputs), loss);
-        let total = losses.sum(Kind::Float);
-        (&total / batch.len() as f64).backward();
-        self.optimizer_step(learning_rate);
-        // The card is still busy; reading the loss below waits for it, so the next batch is sent
-        // first.
-        self.prefetched = next.map(|next| Prefetched::new(next, self.device));
-        Totals { loss: total.double_value(&[]) }
+        let inputs = prefetched.unwrap_or_else(|| Inputs::send(batch, count, device));
+        let total = self.learn(&inputs, loss, learning_rate);
+        self.prefetched = next.map(|next| Prefetched::new(next, count, device));
+        self.totals(total)
+    }
+
+    fn begin_keeping(&mut self) -> Result<(), BackendError> {
+        self.kept = Kept::default();
+        Ok(())
+    }
+
+    fn keep(&mut self, batch: &Batch) {
+        self.kept.add(batch, self.shape.sizes.inputs().count(), self.device);
+    }
+
+    fn step_on_kept(&mut self, places: &[i64], loss: Loss, learning_rate: f64) -> Option<Totals> {
+        let inputs = self.kept.pick(places, self.device);
+        let total = self.learn(&inputs, loss, learning_rate);
+        self.totals(total)
+    }
+
+    fn unread_losses(&mut self) -> Vec<f64> {
+        if self.unread.is_empty() {
+            return Vec::new();
+        }
+        let losses = Tensor::stack(&std::mem::take(&mut self.unread), 0).to_kind(Kind::Double).to_device(Device::Cpu);
+        let mut read = vec![0.0; losses.numel()];
+        losses.copy_data(&mut read, losses.numel());
+        read
     }
 
     fn evaluate(&mut self, batch: &Batch, loss: Loss, values: &mut Vec<f32>) -> Totals {
         no_grad(|| {
-            let inputs = Inputs::send(batch, self.device);
-            let found = self.forward(&inputs);
+            let inputs = Inputs::send(batch, self.shape.sizes.inputs().count(), self.device);
+            let weights = self.parameters.effective();
+            let hidden = self.hidden(&inputs, &weights);
+            let found = self.values_of(&hidden, &inputs, &weights);
             let total = Self::losses(&inputs, &found, loss).sum(Kind::Double);
             let found = found.to_device(Device::Cpu).contiguous();
             let from = values.len();
@@ -296,17 +262,19 @@ impl Backend for Torch {
     }
 
     fn values(&self) -> Arrays {
-        self.arrays(|it| &it.value)
+        self.parameters.arrays(&self.parameters.values)
     }
 
     fn state(&self) -> State {
+        let Parameters { values, first, second, slow, steps, .. } = &self.parameters;
+        let arrays = |of| self.parameters.arrays(of);
         State {
-            values: self.values(),
-            first: self.arrays(|it| &it.first),
-            second: self.arrays(|it| &it.second),
-            slow: self.optimizer.lookahead.map(|_| self.arrays(|it| it.slow.as_ref().unwrap_or(&it.value))),
+            values: arrays(values),
+            first: arrays(first),
+            second: arrays(second),
+            slow: slow.as_ref().map(arrays),
             average: None,
-            steps: self.steps,
+            steps: *steps,
         }
     }
 }

@@ -118,7 +118,7 @@ fn read(folder: &Path, positions: usize, mirrored: bool) -> Vec<Batch> {
     let data = TrainingData::open(&recipe, folder, None, &BTreeSet::new()).unwrap();
     let mut loader = data.load(500, ReaderPosition::default(), 2, 0).unwrap();
     let mut batches = data.held_out(positions, 500).unwrap();
-    batches.extend((0..positions / 500).map(|_| loader.next().unwrap().batch));
+    batches.extend((0..positions / 500).map(|_| loader.next().unwrap().drawn.batch().unwrap().clone()));
     batches
 }
 

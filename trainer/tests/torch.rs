@@ -1,4 +1,4 @@
-//! libtorch's autograd and our own loops agree: from equal batches they differ by rounding alone.
+//! libtorch's autograd, a card's products and our own loops agree: they differ by rounding alone.
 
 #![cfg(feature = "torch")]
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
@@ -16,6 +16,9 @@ use trainer::{
 
 const LOSS: Loss = Loss { exponent: 2.5, lambda: 0.7, scale: 0.75 };
 
+/// Both input layers: autograd's, and a card's.
+const PLACES: [DeviceKind; 2] = [DeviceKind::Cpu, DeviceKind::Rehearsal];
+
 /// A net whose activations avoid the edges, where gradients are ambiguous.
 fn begun(shape: Shape, optimizer: &Optimizer) -> State {
     // One thread: the nets are small, and spinning threads would slow the other tests.
@@ -30,11 +33,13 @@ fn values_gradients_and_steps_agree_with_autograd() {
         lookahead: Some(Lookahead { steps: 2, blend: 0.5 }),
         ..Optimizer::default()
     };
-    for optimizer in [Optimizer::default(), ranger] {
-        for shape in [Shape { factorised: false, ..common::small() }, common::small(), common::with_attackers()] {
+    let shapes = [Shape { factorised: false, ..common::small() }, common::small(), common::with_attackers()];
+    for place in PLACES {
+        for (shape, optimizer) in shapes.into_iter().flat_map(|shape| [(shape, Optimizer::default()), (shape, ranger)])
+        {
             let state = begun(shape, &optimizer);
             let mut cpu = Cpu::new(shape, optimizer, &state, 2).unwrap();
-            let mut torch = Torch::new(shape, optimizer, &state, DeviceKind::Cpu, Precision::Single).unwrap();
+            let mut torch = Torch::new(shape, optimizer, &state, place, Precision::Single).unwrap();
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
             let batch = common::batch(&shape, 1, 500);
             let (one, other) = (cpu.evaluate(&batch, LOSS, &mut ours), torch.evaluate(&batch, LOSS, &mut theirs));
@@ -74,28 +79,30 @@ fn values_gradients_and_steps_agree_with_autograd() {
 fn fake_quantisation_agrees() {
     let shape = Shape { fake_quantisation: true, ..common::small() };
     let state = begun(shape, &Optimizer::default());
-    let mut cpu = Cpu::new(shape, Optimizer::default(), &state, 2).unwrap();
-    let mut torch = Torch::new(shape, Optimizer::default(), &state, DeviceKind::Cpu, Precision::Single).unwrap();
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let batch = common::batch(&shape, 1, 500);
-    cpu.evaluate(&batch, LOSS, &mut ours);
-    torch.evaluate(&batch, LOSS, &mut theirs);
-    // A floor may fall to either side of a whole number, so a few positions differ by a step of
-    // 1/127 somewhere.
-    let near = ours.iter().zip(&theirs).filter(|(one, other)| (*one - *other).abs() < 1e-5).count();
-    assert!(near > 400, "{near} of 500");
+    for place in PLACES {
+        let mut cpu = Cpu::new(shape, Optimizer::default(), &state, 2).unwrap();
+        let mut torch = Torch::new(shape, Optimizer::default(), &state, place, Precision::Single).unwrap();
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let batch = common::batch(&shape, 1, 500);
+        cpu.evaluate(&batch, LOSS, &mut ours);
+        torch.evaluate(&batch, LOSS, &mut theirs);
+        // A floor of the layers may fall to either side of a whole number, so a few positions
+        // differ by a step of 1/127 somewhere.
+        let near = ours.iter().zip(&theirs).filter(|(one, other)| (*one - *other).abs() < 1e-5).count();
+        assert!(near > 400, "{near} of 500");
+    }
 }
 
 /// Straight-through gradients agree. A few floors fall to the other side, and their gradients
 /// differ by a step of 1/127.
 #[test]
 fn gradients_under_fake_quantisation_agree() {
-    for factorised in [false, true] {
+    for (factorised, place) in PLACES.into_iter().flat_map(|place| [(false, place), (true, place)]) {
         let shape = Shape { fake_quantisation: true, factorised, ..common::small() };
         let optimizer = Optimizer::default();
         let state = begun(shape, &optimizer);
         let mut cpu = Cpu::new(shape, optimizer, &state, 2).unwrap();
-        let mut torch = Torch::new(shape, optimizer, &state, DeviceKind::Cpu, Precision::Single).unwrap();
+        let mut torch = Torch::new(shape, optimizer, &state, place, Precision::Single).unwrap();
         let batch = common::batch(&shape, 1, 2_000);
         cpu.step(&batch, LOSS, 1e-3);
         torch.step(&batch, LOSS, 1e-3);
@@ -123,7 +130,7 @@ fn prefetched_batches_train_the_same() {
         [(); 2].map(|()| Torch::new(shape, optimizer, &state, DeviceKind::Cpu, Precision::Single).unwrap());
     for (number, batch) in batches.iter().enumerate() {
         let ahead = one.step_ahead(batch, batches.get(number + 1), LOSS, 1e-3);
-        assert_eq!(ahead, other.step(batch, LOSS, 1e-3));
+        assert_eq!(ahead, Some(other.step(batch, LOSS, 1e-3)));
         one.evaluate(&batches[0], LOSS, &mut Vec::new());
     }
     // Another batch than the prefetched one.
@@ -134,15 +141,33 @@ fn prefetched_batches_train_the_same() {
     assert!(one.state() == other.state());
 }
 
+/// A card's losses are read later, in their order, and each once.
+#[test]
+fn losses_are_read_when_they_are_asked_for() {
+    let shape = common::small();
+    let optimizer = Optimizer::default();
+    let state = begun(shape, &optimizer);
+    let [mut one, mut other] =
+        [(); 2].map(|()| Torch::new(shape, optimizer, &state, DeviceKind::Rehearsal, Precision::Single).unwrap());
+    let batches: Vec<_> = (0..3).map(|seed| common::batch(&shape, seed, 300)).collect();
+    let losses: Vec<f64> = batches.iter().map(|batch| one.step(batch, LOSS, 1e-3).loss).collect();
+    for batch in &batches {
+        assert_eq!(other.step_ahead(batch, None, LOSS, 1e-3), None);
+    }
+    assert!(losses[0] - losses[1] != 0.0, "they differ: {losses:?}");
+    assert_eq!((other.unread_losses(), one.unread_losses(), other.unread_losses()), (losses, vec![], vec![]));
+    assert!(one.state() == other.state());
+}
+
 /// Mixed precision is close: values, gradients, and the trained net.
 #[test]
 fn mixed_precision_is_near() {
-    for fake_quantisation in [false, true] {
+    for (place, fake_quantisation) in PLACES.into_iter().flat_map(|place| [(place, false), (place, true)]) {
         let shape = Shape { fake_quantisation, ..common::small() };
         let optimizer = Optimizer::default();
         let state = begun(shape, &optimizer);
         let [mut single, mut mixed] = [Precision::Single, Precision::Mixed]
-            .map(|precision| Torch::new(shape, optimizer, &state, DeviceKind::Cpu, precision).unwrap());
+            .map(|precision| Torch::new(shape, optimizer, &state, place, precision).unwrap());
         let batch = common::batch(&shape, 1, 1_000);
         let (mut exact, mut rough) = (Vec::new(), Vec::new());
         single.evaluate(&batch, LOSS, &mut exact);

@@ -11,6 +11,8 @@ mod runs;
 use std::fs;
 
 use games::Folder;
+use serde_json::Value;
+
 use runs::{done, killed_and_resumed, rejected, same, trainer};
 
 const SCHEDULE: &str = "batch = 250\nepochs = 3\npositions_per_epoch = 10_000\n";
@@ -18,12 +20,13 @@ const SCHEDULE: &str = "batch = 250\nepochs = 3\npositions_per_epoch = 10_000\n"
 #[test]
 fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
     let folder = Folder::new("torch-killed", SCHEDULE, "[optimizer]\nkind = \"ranger\"");
-    for precision in ["float32", "mixed"] {
-        let all = ["--backend", "torch", "--threads", "2", "--precision", precision];
-        let (unbroken, broken) = (format!("unbroken-{precision}"), format!("broken-{precision}"));
-        done(&mut trainer(&folder, &unbroken, &all));
+    let torch = |precision| ["--backend", "torch", "--threads", "2", "--precision", precision];
+    let kept = ["--backend", "rehearsal", "--threads", "2", "--resident"];
+    for (what, all) in [("float32", &torch("float32")[..]), ("mixed", &torch("mixed")), ("kept", &kept)] {
+        let (unbroken, broken) = (format!("unbroken-{what}"), format!("broken-{what}"));
+        done(&mut trainer(&folder, &unbroken, all));
         let steps = |number| ["--checkpoint-steps", number];
-        killed_and_resumed(&folder, &broken, &all, &[(2, &steps("7")), (5, &steps("11")), (1, &steps("3"))]);
+        killed_and_resumed(&folder, &broken, all, &[(2, &steps("7")), (5, &steps("11")), (1, &steps("3"))]);
         same(&folder, &unbroken, &broken);
     }
     let net = |run: &str| fs::read(folder.file(run).join("net.nnue")).unwrap();
@@ -40,6 +43,7 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
     for other in [
         &["--backend", "torch", "--threads", "1", "--precision", "mixed"][..],
         &["--backend", "torch", "--threads", "2"],
+        &["--backend", "torch", "--threads", "2", "--precision", "mixed", "--resident"],
         &["--backend", "cpu", "--threads", "2"],
     ] {
         let sentence = rejected(&mut trainer(&folder, "unbroken-mixed", other));
@@ -47,4 +51,26 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
             sentence.contains("checkpoint.safetensors: it was learned by libtorch 2.11.0 on the processor, 2 threads")
         );
     }
+}
+
+/// A card's code learns as the other does, and from positions that the device keeps.
+#[test]
+fn a_rehearsal_learns_as_well() {
+    let folder = Folder::new("rehearsal", SCHEDULE, "[quantisation]\nmode = \"fake\"");
+    let loss = |run: &str, all: &[&str]| {
+        done(&mut trainer(&folder, run, all));
+        let metrics = fs::read_to_string(folder.file(run).join("metrics.jsonl")).unwrap();
+        let last: Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+        assert!(last["loss"].as_f64().unwrap() > 0.0);
+        last["validation_loss"].as_f64().unwrap()
+    };
+    let cpu = loss("cpu", &["--backend", "cpu"]);
+    for (run, all) in
+        [("card", &["--backend", "rehearsal", "--readers", "3"][..]), ("kept", &["--backend", "torch", "--resident"])]
+    {
+        let found = loss(run, all);
+        assert!((found - cpu).abs() < 0.1 * cpu, "{run}: {found}, on the processor {cpu}");
+    }
+    let sentence = rejected(&mut trainer(&folder, "none", &["--backend", "cpu", "--resident"]));
+    assert!(sentence.contains("`--resident` keeps positions on libtorch's device"), "{sentence}");
 }

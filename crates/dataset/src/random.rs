@@ -24,6 +24,8 @@ pub enum Use {
     TrainingBlocks,
     /// The order of the positions of a pool.
     TrainingPool,
+    /// The order of the positions of a set that a device keeps.
+    TrainingPlaces,
     /// Whether a drawn position is mirrored.
     TrainingMirror,
     /// The initial weights of a net.
@@ -42,6 +44,7 @@ impl Use {
             Self::TrainingSet => b"chuhe:trainset:1",
             Self::TrainingBlocks => b"chuhe:trainblk:1",
             Self::TrainingPool => b"chuhe:trainpool1",
+            Self::TrainingPlaces => b"chuhe:trainplace",
             Self::TrainingMirror => b"chuhe:mirrored:1",
             Self::TrainingWeights => b"chuhe:weights:1\0",
             Self::Tuning => b"chuhe:tuning:1\0\0",

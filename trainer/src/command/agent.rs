@@ -76,6 +76,7 @@ impl Arguments {
                 readers: self.readers,
                 cache_bytes: (self.cache as usize) << 20,
                 checkpoint_steps: self.checkpoint_steps,
+                resident: false,
             },
             work: self.work.clone(),
             spare_bytes: self.spare << 20,

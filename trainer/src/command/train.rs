@@ -25,7 +25,8 @@ pub(super) struct Arguments {
     /// File with the SHA-256 of shards to exclude, one a line
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
-    /// The backend: cpu (the same bits everywhere), or torch, cuda or cuda:N if built with libtorch
+    /// The backend: cpu (the same bits everywhere); built with libtorch also torch, cuda or cuda:N,
+    /// and rehearsal, a card's code on the processor
     #[arg(long, value_name = "BACKEND", default_value = "cpu", value_parser = backend_kind)]
     backend: BackendKind,
     /// Precision of libtorch in the layers above the transformer: float32, or mixed (bfloat16)
@@ -43,6 +44,9 @@ pub(super) struct Arguments {
     /// Steps between checkpoints; one is also written at the end of each epoch
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_steps: u64,
+    /// Keep all positions on libtorch's device (137 bytes each), and draw them one by one
+    #[arg(long)]
+    resident: bool,
     /// Print the recipe with all defaults, and do nothing
     #[arg(long)]
     print_config: bool,
@@ -71,6 +75,7 @@ impl Arguments {
             readers: self.readers,
             cache_bytes: (self.cache as usize) << 20,
             checkpoint_steps: self.checkpoint_steps,
+            resident: self.resident,
         };
         if !folder.is_run() {
             let path = folder.recipe();
@@ -169,8 +174,13 @@ pub(super) fn backend_kind(text: &str) -> Result<BackendKind, String> {
     #[cfg(feature = "torch")]
     {
         use crate::torch::{DeviceKind, Precision};
-        if text == "torch" {
-            return Ok(BackendKind::Torch(DeviceKind::Cpu, Precision::Single));
+        let on_processor = match text {
+            "torch" => Some(DeviceKind::Cpu),
+            "rehearsal" => Some(DeviceKind::Rehearsal),
+            _ => None,
+        };
+        if let Some(place) = on_processor {
+            return Ok(BackendKind::Torch(place, Precision::Single));
         }
         let number = text.strip_prefix("cuda").map(|rest| if rest.is_empty() { ":0" } else { rest });
         if let Some(number) = number.and_then(|rest| rest.strip_prefix(':')?.parse().ok()) {
@@ -179,7 +189,7 @@ pub(super) fn backend_kind(text: &str) -> Result<BackendKind, String> {
     }
     match text {
         "cpu" => Ok(BackendKind::Cpu),
-        _ if cfg!(feature = "torch") => Err("there are cpu, torch, cuda and cuda:N".to_owned()),
+        _ if cfg!(feature = "torch") => Err("there are cpu, torch, cuda, cuda:N and rehearsal".to_owned()),
         _ => Err("this program was built without libtorch; there is only cpu".to_owned()),
     }
 }

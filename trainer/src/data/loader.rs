@@ -1,35 +1,88 @@
-//! Prefetching: a thread makes batches while others are trained on.
+//! Prefetching: threads make batches while others are trained on.
 
 use std::{
-    sync::mpsc::{self, Receiver, SyncSender},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, Receiver, SyncSender},
+    },
     thread::{self, JoinHandle},
 };
 
 use dataset::{
     random::{Stream, Use},
-    training::{Reader, ReaderPosition, TrainingError},
+    training::{Reader, ReaderPosition, Sample, TrainingError},
 };
 
-use super::{DataError, Scales};
+use super::{DataError, Order, Scales};
 use crate::batch::{Batch, Features};
 
-/// Batches that are prefetched.
+/// Batches that each thread makes ahead.
 const PREFETCHED_BATCHES: usize = 2;
 
-/// A batch, and the place of the next one in the data.
+/// The positions of a step.
+#[derive(Clone, Debug)]
+pub enum Drawn {
+    /// In memory.
+    Batch(Batch),
+    /// Their places among those that the device keeps.
+    Places(Vec<i64>),
+}
+
+impl Drawn {
+    /// The number of positions.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Batch(batch) => batch.len(),
+            Self::Places(places) => places.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The batch, if it is one.
+    #[must_use]
+    pub const fn batch(&self) -> Option<&Batch> {
+        match self {
+            Self::Batch(batch) => Some(batch),
+            Self::Places(_) => None,
+        }
+    }
+}
+
+/// The positions of a step, and the place of the next ones in the data.
 #[derive(Clone, Debug)]
 pub struct Ready {
     /// The positions.
-    pub batch: Batch,
+    pub drawn: Drawn,
     /// The place from which a loader resumes after this batch.
     pub next: ReaderPosition,
 }
 
-/// A loader, which makes batches in a thread of its own.
+/// A loader. One thread draws the samples of batches in turn, and others make them.
 pub struct Loader {
-    batches: Option<Receiver<Result<Ready, TrainingError>>>,
-    used: SyncSender<Batch>,
-    thread: Option<JoinHandle<()>>,
+    /// The batches of each thread, which makes every n-th one.
+    lanes: Vec<Receiver<Made>>,
+    /// The lane of the next batch.
+    lane: usize,
+    spare: Spare,
+    threads: Vec<JoinHandle<()>>,
+}
+
+type Made = Result<Ready, TrainingError>;
+
+/// Memory of batches that were trained on.
+type Spare = Arc<Mutex<Vec<Batch>>>;
+
+/// The samples of a batch, their place in the data, and that of the next ones.
+struct Read {
+    samples: Vec<Sample>,
+    place: ReaderPosition,
+    next: ReaderPosition,
 }
 
 /// How batches are made.
@@ -42,12 +95,37 @@ pub(super) struct Making {
 }
 
 impl Loader {
-    pub(super) fn new(reader: Reader, making: Making) -> Self {
-        let (sender, batches) = mpsc::sync_channel(PREFETCHED_BATCHES);
-        // Capacity for all batches in flight, so that recycling never blocks.
-        let (used, returned) = mpsc::sync_channel(PREFETCHED_BATCHES + 2);
-        let thread = thread::spawn(move || make(reader, &making, &sender, &returned));
-        Self { batches: Some(batches), used, thread: Some(thread) }
+    pub(super) fn new(reader: Reader, making: Making, threads: usize) -> Self {
+        let (making, spare) = (Arc::new(making), Spare::default());
+        let (mut senders, mut lanes, mut handles) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..threads.max(1) {
+            let (sender, drawn) = mpsc::sync_channel(1);
+            let (made, lane) = mpsc::sync_channel(PREFETCHED_BATCHES);
+            let (making, spare) = (Arc::clone(&making), Arc::clone(&spare));
+            handles.push(thread::spawn(move || make(&making, &drawn, &made, &spare)));
+            senders.push(sender);
+            lanes.push(lane);
+        }
+        let length = making.length;
+        handles.push(thread::spawn(move || draw(reader, length, &senders)));
+        Self { lanes, lane: 0, spare, threads: handles }
+    }
+
+    /// Draws places of positions that a device keeps.
+    pub(super) fn of_places(order: Order, length: usize, from: ReaderPosition) -> Self {
+        let (made, lane) = mpsc::sync_channel(PREFETCHED_BATCHES);
+        let handle = thread::spawn(move || {
+            let mut sample = from.sample;
+            loop {
+                let places = (sample..sample + length as u64).map(|number| order.place(number) as i64).collect();
+                sample += length as u64;
+                let next = ReaderPosition { sample, ..from };
+                if made.send(Ok(Ready { drawn: Drawn::Places(places), next })).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { lanes: vec![lane], lane: 0, spare: Spare::default(), threads: vec![handle] }
     }
 
     /// Returns the next batch.
@@ -58,55 +136,66 @@ impl Loader {
     ///
     /// # Panics
     ///
-    /// If the reading thread has panicked.
+    /// If a thread has panicked.
     #[allow(clippy::should_implement_trait, reason = "it never ends, and it can fail")]
     pub fn next(&mut self) -> Result<Ready, DataError> {
-        let batches = self.batches.as_ref().expect("they end with the loader");
-        Ok(batches.recv().expect("the thread lives as long as the loader")?)
+        let made = self.lanes[self.lane].recv().expect("the threads live as long as the loader");
+        self.lane = (self.lane + 1) % self.lanes.len();
+        Ok(made?)
     }
 
     /// Recycles the memory of a batch.
-    pub fn recycle(&self, batch: Batch) {
-        // With enough spare batches the memory is freed.
-        let _ = self.used.try_send(batch);
+    pub fn recycle(&self, drawn: Drawn) {
+        if let Drawn::Batch(batch) = drawn {
+            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
+        }
     }
 }
 
 impl Drop for Loader {
     fn drop(&mut self) {
-        // Without a receiver the thread ends.
-        self.batches = None;
-        if let Some(thread) = self.thread.take() {
+        // Without receivers the threads end.
+        self.lanes.clear();
+        for thread in self.threads.drain(..) {
             // A panic of the thread has been printed.
             let _ = thread.join();
         }
     }
 }
 
+/// Draws the samples of batches, and hands them to the makers in turn.
+fn draw(mut reader: Reader, length: usize, makers: &[SyncSender<Result<Read, TrainingError>>]) {
+    for maker in makers.iter().cycle() {
+        let (mut samples, place) = (Vec::new(), reader.place());
+        let drawn = reader.read(&mut samples, length).map(|()| Read { samples, place, next: reader.place() });
+        let failed = drawn.is_err();
+        if maker.send(drawn).is_err() || failed {
+            return;
+        }
+    }
+}
+
 fn make(
-    mut reader: Reader,
     making: &Making,
-    batches: &SyncSender<Result<Ready, TrainingError>>,
-    returned: &Receiver<Batch>,
+    drawn: &Receiver<Result<Read, TrainingError>>,
+    made: &SyncSender<Made>,
+    spare: &Mutex<Vec<Batch>>,
 ) {
-    let Making { scales, length, features, seed } = making;
-    let mut samples = Vec::new();
-    loop {
-        let mut batch = returned.try_recv().unwrap_or_default();
-        batch.clear();
-        let ReaderPosition { pool, sample } = reader.place();
-        // A function of the place, so that a resumed run draws the same.
-        let mut coins = seed.map(|seed| Stream::new(Use::TrainingMirror, seed, pool << 32 | sample));
-        let ready = reader.read(&mut samples, *length).map(|()| {
+    let Making { scales, features, seed, .. } = making;
+    for drawn in drawn {
+        let ready = drawn.map(|Read { samples, place: ReaderPosition { pool, sample }, next }| {
+            let mut batch = spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+            batch.clear();
+            // A function of the place, so that a resumed run draws the same.
+            let mut coins = seed.map(|seed| Stream::new(Use::TrainingMirror, seed, pool << 32 | sample));
             for sample in &samples {
                 let mirrored = coins.as_mut().is_some_and(|coins| coins.below(2) == 1);
                 batch.push_image(sample, *features, scales.of(sample), mirrored);
             }
             batch.order_by_stack();
-            Ready { batch, next: reader.place() }
+            Ready { drawn: Drawn::Batch(batch), next }
         });
-        let failed = ready.is_err();
-        if batches.send(ready).is_err() || failed {
+        if made.send(ready).is_err() {
             return;
         }
     }

@@ -29,8 +29,10 @@ impl BackendKind {
             Self::Cpu => Self::CPU.to_owned(),
             #[cfg(feature = "torch")]
             Self::Torch(place, precision) => {
+                let processor = |what| format!("{what}, {threads} threads, {}", settings::in_force());
                 let place = match place {
-                    DeviceKind::Cpu => format!("on the processor, {threads} threads, {}", settings::in_force()),
+                    DeviceKind::Cpu => processor("on the processor"),
+                    DeviceKind::Rehearsal => processor("as on a graphics card, but on the processor"),
                     DeviceKind::Cuda(_) => "on a graphics card".to_owned(),
                 };
                 let precision = match precision {

@@ -11,7 +11,7 @@ use crate::{
     batch::Batch,
     checkpoint::{Best, Checkpoint, CheckpointError, Progress},
     cpu::Cpu,
-    data::{Ready, TrainingData},
+    data::{Drawn, Loader, Ready, TrainingData},
     loss::Loss,
     model::Arrays,
     schedule,
@@ -50,7 +50,7 @@ impl<'a> Training<'a> {
         folder: &'a Folder,
         conditions: &Conditions,
     ) -> Result<Self, RunError> {
-        let backend = conditions.backend.name(conditions.threads);
+        let backend = conditions.backend_name();
         let resumed = folder.is_run();
         let checkpoint =
             if resumed { resume(recipe, data, &plan, folder, backend)? } else { fresh(recipe, data, &plan, backend)? };
@@ -102,14 +102,24 @@ impl<'a> Training<'a> {
         self.saved
     }
 
-    /// The place of the next batch in the data.
-    pub(super) const fn place(&self) -> ReaderPosition {
-        self.place
+    /// Loads the data of a stage from here on.
+    pub(super) fn load(
+        &mut self,
+        data: &TrainingData,
+        batch: usize,
+        conditions: &Conditions,
+    ) -> Result<Loader, RunError> {
+        let Conditions { readers, cache_bytes, resident, .. } = *conditions;
+        if !resident {
+            return Ok(data.load(batch, self.place, readers, cache_bytes)?);
+        }
+        self.backend.begin_keeping()?;
+        let order = data.read_all(readers, |batch| self.backend.keep(batch))?;
+        Ok(TrainingData::load_places(order, batch, self.place))
     }
 
     /// Trains on a batch; `next` is the batch after it, if any, and is prefetched.
     pub(super) fn learn(&mut self, ready: &Ready, next: Option<&Ready>) -> Result<(), RunError> {
-        let (batch, next) = (&ready.batch, next.map(|next| &next.batch));
         let (StagePlace { stage: number, step, .. }, stage) = self.stage();
         let per_epoch = stage.schedule.steps_per_epoch();
         let rate = schedule::learning_rate(&stage.schedule, step);
@@ -119,7 +129,13 @@ impl<'a> Training<'a> {
             // Losses of another target cannot be compared.
             self.progress.min_loss = None;
         }
-        let totals = self.backend.step_ahead(batch, next, loss, rate);
+        let totals = match &ready.drawn {
+            Drawn::Batch(batch) => {
+                let next = next.and_then(|next| next.drawn.batch());
+                self.backend.step_ahead(batch, next, loss, rate)
+            }
+            Drawn::Places(places) => self.backend.step_on_kept(places, loss, rate),
+        };
         self.steps += 1;
         // The mean is of the last stage.
         let share = self.recipe.average.filter(|_| is_last).and_then(|it| it.share(step + 1, per_epoch));
@@ -131,13 +147,23 @@ impl<'a> Training<'a> {
             }
         }
         self.place = if ends && !is_last { ReaderPosition::default() } else { ready.next };
-        self.progress.loss_sum.loss += totals.loss;
-        self.progress.loss_sum.positions += batch.len() as u64;
-        self.check_finite("the loss is", totals.loss).map(drop)
+        self.progress.loss_sum.positions += ready.drawn.len() as u64;
+        totals.map_or(Ok(()), |totals| self.add_loss(totals.loss))
+    }
+
+    fn add_loss(&mut self, loss: f64) -> Result<(), RunError> {
+        self.progress.loss_sum.loss += loss;
+        self.check_finite("the loss is", loss).map(drop)
+    }
+
+    /// Waits for the losses of all steps.
+    fn read_losses(&mut self) -> Result<(), RunError> {
+        self.backend.unread_losses().into_iter().try_for_each(|loss| self.add_loss(loss))
     }
 
     /// Computes the held-out loss, with one lambda for all epochs, so that epochs can be compared.
     pub(super) fn validate(&mut self, held_out: &[Batch]) -> Result<f64, RunError> {
+        self.read_losses()?;
         let loss = self.plan.validation_loss(&self.stages[self.recipe.stages.len()]);
         let loss = match &self.average {
             Some(average) => {
@@ -168,6 +194,7 @@ impl<'a> Training<'a> {
         validation_loss: Option<f64>,
         observer: &mut impl Observer,
     ) -> Result<(), RunError> {
+        self.read_losses()?;
         let loss_sum = mem::take(&mut self.progress.loss_sum);
         let loss = loss_sum.mean().unwrap_or_default();
         let (StagePlace { step, epochs_before, .. }, stage) = self.stage_of(self.steps - 1);
@@ -199,6 +226,7 @@ impl<'a> Training<'a> {
 
     /// Writes a checkpoint, unless the loss is exploding.
     pub(super) fn save(&mut self) -> Result<(), RunError> {
+        self.read_losses()?;
         let loss_sum = &self.progress.loss_sum;
         if loss_sum.positions >= MIN_POSITIONS_TO_JUDGE && loss_sum.mean().is_some_and(|loss| self.explodes(loss)) {
             // The next line of metrics decides; until then the previous checkpoint is the last good

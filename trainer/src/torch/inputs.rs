@@ -4,38 +4,87 @@ use tch::{Device, Kind, Tensor};
 
 use crate::batch::{Batch, MAX_ACTIVE};
 
-/// A batch on the device.
+/// Positions on the device.
 #[derive(Debug)]
 pub(super) struct Inputs {
-    /// For each side, the active inputs of all positions, concatenated.
-    pub(super) active: [Tensor; 2],
-    /// The offset of each position's first input.
-    pub(super) offsets: Tensor,
+    /// `[2B, 32]`: the active inputs of both sides in turn. Where there is none it has the number
+    /// of inputs.
+    pub(super) active: Tensor,
     pub(super) stacks: Tensor,
     pub(super) score_targets: Tensor,
     pub(super) results: Tensor,
 }
 
 impl Inputs {
-    /// Sends a batch. Transfers to a card are asynchronous: the card's work waits for them, this
-    /// thread does not.
-    pub(super) fn send(batch: &Batch, device: Device) -> Self {
-        let mut offsets = Vec::with_capacity(batch.len());
-        let mut sides = [(); 2].map(|()| Vec::with_capacity(batch.len() * MAX_ACTIVE));
-        for (active, count) in batch.active.iter().zip(&batch.counts) {
-            offsets.push(sides[0].len() as i32);
-            for (side, active) in sides.iter_mut().zip(active) {
-                // Sixteen bits in transit, which every input's index fits.
-                side.extend(active[..usize::from(*count)].iter().map(|input| *input as i16));
+    /// Sends a batch of a net with so many inputs. Transfers to a card are asynchronous: the card's
+    /// work waits for them, this thread does not.
+    pub(super) fn send(batch: &Batch, inputs: usize, device: Device) -> Self {
+        Self::packed(batch, inputs, device).unpacked()
+    }
+
+    /// As [`send`](Self::send), in 137 bytes a position: each one is a row of `active`.
+    fn packed(batch: &Batch, inputs: usize, device: Device) -> Self {
+        // Sixteen bits, which every input's index fits.
+        let mut active = vec![inputs as i16; batch.len() * 2 * MAX_ACTIVE];
+        let rows = active.chunks_exact_mut(MAX_ACTIVE).zip(batch.active.as_flattened());
+        for (number, (row, active)) in rows.enumerate() {
+            for (place, input) in row.iter_mut().zip(&active[..usize::from(batch.counts[number / 2])]) {
+                *place = *input as i16;
             }
         }
+        let active = Tensor::from_slice(&active).view([-1, 2 * MAX_ACTIVE as i64]);
         Self {
-            active: sides.map(|side| to_device(Tensor::from_slice(&side), device).to_kind(Kind::Int)),
-            offsets: to_device(Tensor::from_slice(&offsets), device),
-            stacks: to_device(Tensor::from_slice(&batch.stacks), device).to_kind(Kind::Int64),
+            active: to_device(active, device),
+            stacks: to_device(Tensor::from_slice(&batch.stacks), device),
             score_targets: to_device(Tensor::from_slice(&batch.score_targets), device),
             results: to_device(Tensor::from_slice(&batch.results), device),
         }
+    }
+
+    fn unpacked(self) -> Self {
+        Self {
+            active: self.active.view([-1, MAX_ACTIVE as i64]).to_kind(Kind::Int64),
+            stacks: self.stacks.to_kind(Kind::Int64),
+            ..self
+        }
+    }
+}
+
+/// Positions that the device keeps.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// The batches that were kept one by one.
+    parts: Vec<Inputs>,
+}
+
+impl Kept {
+    pub(super) fn add(&mut self, batch: &Batch, inputs: usize, device: Device) {
+        self.parts.push(Inputs::packed(batch, inputs, device));
+    }
+
+    /// The positions with these numbers, in the order in which they were added.
+    pub(super) fn pick(&mut self, places: &[i64], device: Device) -> Inputs {
+        let places = to_device(Tensor::from_slice(places), device);
+        let joined = |of: fn(&Inputs) -> &Tensor| Tensor::cat(&self.parts.iter().map(of).collect::<Vec<_>>(), 0);
+        if self.parts.len() > 1 {
+            // One array after the other, so that little memory is taken twice.
+            let all = Inputs {
+                active: joined(|it| &it.active),
+                stacks: joined(|it| &it.stacks),
+                score_targets: joined(|it| &it.score_targets),
+                results: joined(|it| &it.results),
+            };
+            self.parts = vec![all];
+        }
+        let all = &self.parts[0];
+        let pick = |from: &Tensor| from.index_select(0, &places);
+        Inputs {
+            active: pick(&all.active),
+            stacks: pick(&all.stacks),
+            score_targets: pick(&all.score_targets),
+            results: pick(&all.results),
+        }
+        .unpacked()
     }
 }
 
@@ -56,8 +105,8 @@ pub(super) struct Prefetched {
 }
 
 impl Prefetched {
-    pub(super) fn new(batch: &Batch, device: Device) -> Self {
-        Self { identity: Self::identity(batch), inputs: Inputs::send(batch, device) }
+    pub(super) fn new(batch: &Batch, inputs: usize, device: Device) -> Self {
+        Self { identity: Self::identity(batch), inputs: Inputs::send(batch, inputs, device) }
     }
 
     /// Returns the inputs, if they are those of `batch`.

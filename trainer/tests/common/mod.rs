@@ -2,7 +2,10 @@
 
 use dataset::random::{Stream, Use};
 use nnue::architecture::{Inputs, Sizes};
-use trainer::{batch::Batch, model::Shape};
+use trainer::{
+    batch::{Batch, MAX_ACTIVE},
+    model::Shape,
+};
 
 /// A small net.
 pub(crate) fn small() -> Shape {
@@ -23,7 +26,18 @@ pub(crate) fn batch(shape: &Shape, seed: u64, length: usize) -> Batch {
     let mut batch = Batch::default();
     for _ in 0..length {
         let count = 3 + stream.below(30) as u8;
-        let mut side = || std::array::from_fn(|_| stream.below(inputs) as u16);
+        // A piece stands on a point once.
+        let mut side = || {
+            let mut active = [u16::MAX; MAX_ACTIVE];
+            for place in 0..active.len() {
+                while active[..=place].iter().filter(|input| **input == active[place]).count() != 1
+                    || active[place] == u16::MAX
+                {
+                    active[place] = stream.below(inputs) as u16;
+                }
+            }
+            active
+        };
         let active = [side(), side()];
         batch.active.push(active);
         batch.counts.push(count);

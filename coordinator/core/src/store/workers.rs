@@ -206,8 +206,8 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// The number of workers that asked for games since a time. The latest ones are looked at, up to
-    /// a maximum.
+    /// The number of workers that asked for games since a time. The latest ones are looked at, up
+    /// to a maximum.
     pub async fn active_since(&mut self, since: Time, max: i64) -> Result<i64, StoreError> {
         let query = "SELECT proven_nodes, COUNT(*) AS workers, CAST(0 AS BIGINT) AS active
                      FROM (SELECT account FROM workers WHERE asked > $1 ORDER BY asked DESC LIMIT $2) AS newest

@@ -48,8 +48,14 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
     )
     .unwrap();
     let data = TrainingData::open(&recipe, folder.path(), None, &BTreeSet::new()).unwrap();
-    let conditions =
-        Conditions { backend: BackendKind::Cpu, threads: 1, readers: 1, cache_bytes: 0, checkpoint_steps: 1 };
+    let conditions = Conditions {
+        backend: BackendKind::Cpu,
+        threads: 1,
+        readers: 1,
+        cache_bytes: 0,
+        checkpoint_steps: 1,
+        resident: false,
+    };
     let plan = Plan::new(&recipe, &data).unwrap();
     let run = Folder::new(folder.path().join("run"));
     fs::create_dir(folder.path().join("run")).unwrap();

@@ -1,0 +1,187 @@
+//! `scripts/card`: positions per second of libtorch on a graphics card, and how its gradients and
+//! nets agree with the CPU backend's. Figures: docs/BENCHMARKS.md.
+//!
+//! `CARD` is the card's number, or `processor`. `RECIPE` is a recipe whose games lie beside their
+//! manifests. `JSON` is a file for the figures. `WIDTHS`, `BATCHES`, `ROUNDS`, `STEPS` and
+//! `READERS` are optional.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and panics on failure")]
+#![allow(clippy::disallowed_methods, reason = "it measures time")]
+
+use std::{collections::BTreeSet, env, fs, path::Path, time::Instant};
+
+use dataset::training::ReaderPosition;
+use protocol::recipe::Recipe;
+use serde_json::{Value, json};
+use trainer::{
+    backend::{Backend, State},
+    batch::Batch,
+    cpu::Cpu,
+    data::{Drawn, Loader, TrainingData},
+    loss::Loss,
+    model::{Array, Arrays, Head},
+    run::Plan,
+    torch::{DeviceKind, Precision, Torch},
+};
+
+const LOSS: Loss = Loss { exponent: 2.5, lambda: 0.8, scale: 0.75 };
+
+fn main() {
+    let card = env::var("CARD").unwrap_or_else(|_| "0".to_owned());
+    let place = if card == "processor" { DeviceKind::Rehearsal } else { DeviceKind::Cuda(card.parse().unwrap()) };
+    let bench = Bench { place, recipe: env::var("RECIPE").expect("RECIPE names a recipe") };
+    println!("| width | batch | positions | precision | positions/s, median | from | to |");
+    println!("|---|---|---|---|---|---|---|");
+    let mut rows = Vec::new();
+    for width in numbers("WIDTHS", "256 512 1024") {
+        for batch in numbers("BATCHES", "16384 65536") {
+            rows.extend(bench.rates(width, batch));
+        }
+    }
+    println!("\n| array | cosine of both gradients | ratio of their lengths |");
+    println!("|---|---|---|");
+    let gradients = bench.gradients();
+    let same = bench.repeats();
+    println!("\ntwo runs of 20 steps gave {} bytes", if same { "the same" } else { "different" });
+    if let Ok(path) = env::var("JSON") {
+        let all = json!({ "card": card, "rates": rows, "gradients": gradients, "same_bytes": same });
+        fs::write(path, format!("{all:#}\n")).unwrap();
+    }
+}
+
+fn numbers(name: &str, default: &str) -> Vec<u32> {
+    let text = env::var(name).unwrap_or_else(|_| default.to_owned());
+    text.split_whitespace().map(|number| number.parse().unwrap()).collect()
+}
+
+fn number(name: &str, default: &str) -> usize {
+    numbers(name, default)[0] as usize
+}
+
+struct Bench {
+    place: DeviceKind,
+    recipe: String,
+}
+
+/// A net before its first step, and its data.
+struct Begun {
+    data: TrainingData,
+    plan: Plan,
+    state: State,
+}
+
+impl Bench {
+    fn begin(&self, width: u32) -> Begun {
+        let mut recipe = Recipe::from_text(&fs::read_to_string(&self.recipe).unwrap()).unwrap();
+        recipe.architecture.width = width;
+        let folder = Path::new(&self.recipe).parent().unwrap();
+        let data = TrainingData::open(&recipe, folder, None, &BTreeSet::new()).unwrap();
+        let plan = Plan::new(&recipe, &data).unwrap();
+        let state = State::new(&plan.shape, Arrays::initial(&plan.shape, Head::PieceValues, 1), &plan.optimizer);
+        Begun { data, plan, state }
+    }
+
+    fn torch(&self, begun: &Begun, precision: Precision) -> Torch {
+        Torch::new(begun.plan.shape, begun.plan.optimizer, &begun.state, self.place, precision).unwrap()
+    }
+
+    /// Rates with batches in memory, through the reader, and with all positions on the card.
+    fn rates(&self, width: u32, batch: u32) -> Vec<Value> {
+        let readers = number("READERS", "8");
+        let begun = self.begin(width);
+        let mut rows = Vec::new();
+        for precision in [Precision::Single, Precision::Mixed] {
+            let mut torch = self.torch(&begun, precision);
+            let length = batch as usize;
+            let mut loader = begun.data.load(length, ReaderPosition::default(), readers, 8 << 30).unwrap();
+            let held: Vec<Drawn> = (0..4).map(|_| loader.next().unwrap().drawn).collect();
+            let held: Vec<&Batch> = held.iter().filter_map(Drawn::batch).collect();
+            let mut row = |what: &str, step: &mut dyn FnMut(&mut Torch, usize)| {
+                let (rounds, steps) = (number("ROUNDS", "3"), number("STEPS", "32"));
+                let mut rates: Vec<f64> = (0..=rounds)
+                    .map(|_| {
+                        let start = Instant::now();
+                        (0..steps).for_each(|number| step(&mut torch, number));
+                        // Waits for the card.
+                        assert!(torch.unread_losses().iter().all(|loss| loss.is_finite()));
+                        (steps * length) as f64 / start.elapsed().as_secs_f64()
+                    })
+                    // The first round warms the card up.
+                    .skip(1)
+                    .collect();
+                rates.sort_by(f64::total_cmp);
+                let (median, least, most) = (rates[rates.len() / 2], rates[0], rates[rates.len() - 1]);
+                println!("| {width} | {batch} | {what} | {precision:?} | {median:.0} | {least:.0} | {most:.0} |");
+                let precision = format!("{precision:?}");
+                rows.push(json!({ "width": width, "batch": batch, "positions": what, "precision": precision,
+                                  "median": median, "least": least, "most": most }));
+            };
+            row("in memory", &mut |torch, number| {
+                torch.step_ahead(held[number % 4], Some(held[(number + 1) % 4]), LOSS, 1e-3);
+            });
+            let mut ready = loader.next().unwrap();
+            row("streamed", &mut |torch, _| {
+                let next = loader.next().unwrap();
+                torch.step_ahead(ready.drawn.batch().unwrap(), next.drawn.batch(), LOSS, 1e-3);
+                let used = std::mem::replace(&mut ready, next);
+                loader.recycle(used.drawn);
+            });
+            let mut places: Option<Loader> = None;
+            row("resident", &mut |torch, _| {
+                let places = places.get_or_insert_with(|| {
+                    torch.begin_keeping().unwrap();
+                    let order = begun.data.read_all(readers, |batch| torch.keep(batch)).unwrap();
+                    TrainingData::load_places(order, length, ReaderPosition::default())
+                });
+                let Drawn::Places(places) = places.next().unwrap().drawn else { unreachable!("places are drawn") };
+                torch.step_on_kept(&places, LOSS, 1e-3);
+            });
+        }
+        rows
+    }
+
+    fn batches(begun: &Begun) -> Vec<Batch> {
+        let mut loader = begun.data.load(4_096, ReaderPosition::default(), 1, 0).unwrap();
+        (0..20).filter_map(|_| loader.next().unwrap().drawn.batch().cloned()).collect()
+    }
+
+    /// The gradients of one batch, beside those of the CPU backend.
+    fn gradients(&self) -> Vec<Value> {
+        let begun = self.begin(512);
+        let Begun { plan, state, .. } = &begun;
+        let batch = &Self::batches(&begun)[0];
+        let mut cpu = Cpu::new(plan.shape, plan.optimizer, state, 2).unwrap();
+        let mut torch = self.torch(&begun, Precision::Single);
+        let (one, other) = (cpu.step(batch, LOSS, 1e-3).loss, torch.step(batch, LOSS, 1e-3).loss);
+        assert!((one - other).abs() < 1e-3 * one, "the losses are {one} and {other}");
+        let (ours, theirs) = (cpu.state(), torch.state());
+        let mut rows = Vec::new();
+        for array in Array::ALL.into_iter().filter(|array| array.len(&plan.shape) > 0) {
+            // Adam's first moment after a step is a part of the gradient.
+            let (ours, theirs) = (&ours.first[array], &theirs.first[array]);
+            let dot = |one: &[f32], other: &[f32]| -> f64 {
+                one.iter().zip(other).map(|(one, other)| f64::from(*one) * f64::from(*other)).sum()
+            };
+            let cosine = dot(ours, theirs) / (dot(ours, ours) * dot(theirs, theirs)).sqrt();
+            let ratio = (dot(theirs, theirs) / dot(ours, ours)).sqrt();
+            println!("| {} | {cosine:.6} | {ratio:.6} |", array.name());
+            assert!(cosine > 0.99 && (ratio - 1.0).abs() < 0.05, "{array:?}: the gradients differ");
+            rows.push(json!({ "array": array.name(), "cosine": cosine, "ratio": ratio }));
+        }
+        rows
+    }
+
+    /// Whether two runs of the same steps give the same bytes.
+    fn repeats(&self) -> bool {
+        let begun = self.begin(256);
+        let batches = Self::batches(&begun);
+        let [one, other] = [(); 2].map(|()| {
+            let mut torch = self.torch(&begun, Precision::Single);
+            for batch in &batches {
+                torch.step(batch, LOSS, 1e-3);
+            }
+            torch.state()
+        });
+        one == other
+    }
+}
