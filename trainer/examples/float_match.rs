@@ -86,7 +86,7 @@ fn compare(plan: &Plan, data: &TrainingData, learned: &Arrays, model: &Model, ne
     let samples = data.quiet_samples(10_000).unwrap();
     let mut batch = Batch::default();
     for sample in &samples {
-        batch.push(sample, Features::of(plan.shape.sizes), 1.0);
+        batch.push(sample, Features::of(&plan.shape), 1.0);
     }
     let values = run::values_of(plan, learned, &batch, 1).unwrap();
     let mut evaluator = Accumulator::new(Arc::new(model.clone()));

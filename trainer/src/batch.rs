@@ -1,9 +1,11 @@
 //! Batches of positions: active inputs and training targets.
 
 use dataset::training::Sample;
-use nnue::architecture::{Attackers, Inputs, Sizes, View, stack_of_pieces};
+use nnue::architecture::{Attackers, Inputs, View, stack_of_pieces};
 use protocol::recipe;
 use xiangqi::{Color, Piece, PieceKind, Square};
+
+use crate::{fairy, model::Shape};
 
 /// Pieces on a full board.
 pub const MAX_ACTIVE: usize = 32;
@@ -18,13 +20,15 @@ pub struct Features {
     pub inputs: Inputs,
     /// The number of layer stacks.
     pub stacks: usize,
+    /// Whether they are for Fairy-Stockfish ([`fairy`]).
+    pub is_fairy: bool,
 }
 
 impl Features {
-    /// The features of a net of these sizes.
+    /// The features of a net.
     #[must_use]
-    pub const fn of(sizes: Sizes) -> Self {
-        Self { inputs: sizes.inputs(), stacks: sizes.stacks() }
+    pub const fn of(shape: &Shape) -> Self {
+        Self { inputs: shape.sizes.inputs(), stacks: shape.sizes.stacks(), is_fairy: shape.is_fairy() }
     }
 
     /// The features of a recipe's net.
@@ -34,7 +38,8 @@ impl Features {
             recipe::Inputs::Kings => Inputs::Kings,
             recipe::Inputs::KingsAttackers => Inputs::KingsAttackers,
         };
-        Self { inputs, stacks: architecture.stacks as usize }
+        let is_fairy = matches!(architecture.activation, recipe::Activation::Clipped);
+        Self { inputs, stacks: architecture.stacks as usize, is_fairy }
     }
 }
 
@@ -129,7 +134,8 @@ fn active(sample: &Sample, features: Features, mirrored: bool) -> (Active, u8, u
     let turn = position.turn();
     let mut active = [[0; MAX_ACTIVE]; 2];
     for (active, side) in active.iter_mut().zip([turn, !turn]) {
-        let mut view = View::from_kings(side, kings[side.index()], kings[(!side).index()]);
+        let [own, enemy] = [side, !side].map(|side| kings[side.index()]);
+        let mut view = if features.is_fairy { fairy::view(side, own) } else { View::from_kings(side, own, enemy) };
         if features.inputs.has_attackers() {
             view = view.with_attackers(attackers(side));
         }
@@ -137,7 +143,11 @@ fn active(sample: &Sample, features: Features, mirrored: bool) -> (Active, u8, u
             *input = view.input(side, *piece, *square) as u16;
         }
     }
-    let stack = stack_of_pieces(pieces.iter().map(|(_, piece)| piece.kind()), features.stacks);
+    let stack = if features.is_fairy {
+        fairy::stack(count, features.stacks)
+    } else {
+        stack_of_pieces(pieces.iter().map(|(_, piece)| piece.kind()), features.stacks)
+    };
     (active, count as u8, stack as u8)
 }
 
@@ -174,7 +184,8 @@ mod tests {
                 let sample =
                     Sample { position: packed, mv, score: 0, result: 0, limit_counter: 0, ply: 0, set: 0, shard: 0 };
                 for (inputs, mirrored) in Inputs::ALL.into_iter().flat_map(|it| [(it, false), (it, true)]) {
-                    let (active, count, place) = active(&sample, Features { inputs, stacks: 8 }, mirrored);
+                    let (active, count, place) =
+                        active(&sample, Features { inputs, stacks: 8, is_fairy: false }, mirrored);
                     assert_eq!(usize::from(place), stack(&position, 8));
                     let image = if mirrored { position.mirrored() } else { position.clone() };
                     for (side, active) in [image.turn(), !image.turn()].into_iter().zip(active) {

@@ -6,10 +6,10 @@ use std::fmt::{self, Write as _};
 
 use protocol::{
     net::{
-        Architecture, Best, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Source, Validation,
+        Architecture, Best, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Sha256, Source, Validation,
         Versions,
     },
-    recipe::Recipe,
+    recipe::{Activation, Recipe},
 };
 
 use crate::{
@@ -51,7 +51,7 @@ pub struct Work<'a> {
     /// The scale of the net's scores, in centipawns.
     pub scale: f32,
     /// The SHA-256 of the net's file.
-    pub net: [u8; 32],
+    pub net: Sha256,
     /// The training loss of the last line of metrics.
     pub training_loss: Option<f64>,
     /// The error of quantisation.
@@ -62,7 +62,7 @@ pub struct Work<'a> {
 #[must_use]
 pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
     let Work { recipe, data, finished, .. } = work;
-    let protocol::recipe::Architecture { inputs, width, first, second, stacks, .. } = recipe.architecture;
+    let protocol::recipe::Architecture { inputs, width, first, second, stacks, activation, .. } = recipe.architecture;
     let source = |it: SourceSummary| Source {
         manifest: (*it.manifest.as_bytes()).into(),
         shards: it.shards as u64,
@@ -73,8 +73,8 @@ pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
     NetManifest {
         format: Format::One,
         name: recipe.name.clone(),
-        net: work.net.into(),
-        architecture: Architecture { inputs, width, first, second, stacks },
+        net: work.net,
+        architecture: Architecture { inputs, width, first, second, stacks, activation },
         parents: finished.parents.iter().map(|parent| (*parent.as_bytes()).into()).collect(),
         data: data.summary().into_iter().map(source).collect(),
         recipe: RecipeText::of(recipe),
@@ -120,12 +120,19 @@ fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, descr
     writeln!(card, "A net for xiangqi that learned from games of self-play with {} positions.\n", grouped(positions))?;
     writeln!(card, "| | |\n|---|---|")?;
     writeln!(card, "| file | `{file}.nnue` |\n| SHA-256 | `{net}` |")?;
-    writeln!(card, "| layers | {inputs} inputs → 2 × {width} → {first} → {second} → 1, {stacks} stacks by material |")?;
-    writeln!(
-        card,
-        "| scores | for the side to move, a pawn near 100; share of the point = 1/(1+e^(−score/{:.1})) |",
-        it.scale
-    )?;
+    let is_fairy = architecture.activation == Activation::Clipped;
+    if is_fairy {
+        writeln!(card, "| for | Fairy-Stockfish, under a name that begins with `xiangqi` |")?;
+    }
+    let by = if is_fairy { "the number of pieces" } else { "material" };
+    writeln!(card, "| layers | {inputs} inputs → 2 × {width} → {first} → {second} → 1, {stacks} stacks by {by} |")?;
+    if !is_fairy {
+        writeln!(
+            card,
+            "| scores | for the side to move, a pawn near 100; share of the point = 1/(1+e^(−score/{:.1})) |",
+            it.scale
+        )?;
+    }
     writeln!(card, "\nAll of this, and the recipe, is in `{file}.json`, where programs read it.\n")?;
     writeln!(card, "## What it learned from\n")?;
     writeln!(card, "| manifest | its SHA-256 | shards | positions | weight |\n|---|---|--:|--:|--:|")?;

@@ -13,6 +13,7 @@ use std::{
 
 use dataset::{AtomicFile, training::ReaderPosition};
 use nnue::architecture::{Inputs, Sizes};
+use protocol::recipe::Activation;
 use safetensors::{
     Dtype, SafeTensors,
     tensor::{Metadata, TensorView},
@@ -122,7 +123,10 @@ impl Checkpoint {
         let (first, second) = (last(Array::FirstBias, 2)?, last(Array::SecondBias, 2)?);
         let sizes = Sizes::new(width, first[1], second[1], first[0]).map_err(|error| foreign(error.to_string()))?;
         let sizes = sizes.with_inputs(inputs);
-        Ok(Shape { sizes, factorised: last(Array::Shared, 2)?[0] > 0, fake_quantisation: false })
+        let factorised = last(Array::Shared, 2)?[0] > 0;
+        let is_clipped = last(Array::First, 3)?[2] == 2 * width;
+        let activation = if is_clipped { Activation::Clipped } else { Activation::Pairs };
+        Ok(Shape { factorised, activation, ..Shape::new(sizes) })
     }
 
     /// Reads a checkpoint of a net of this shape.

@@ -78,8 +78,11 @@ impl Cpu {
     ///
     /// # Errors
     ///
-    /// If the thread pool cannot be started.
+    /// If the thread pool cannot be started, or the net is for Fairy-Stockfish.
     pub fn new(shape: Shape, optimizer: Optimizer, state: &State, threads: usize) -> Result<Self, BackendError> {
+        if shape.is_fairy() {
+            return Err(BackendError::NeedsLibtorch);
+        }
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let threads = threads.map_err(|error| BackendError::Threads(error.to_string()))?;
         let values = &state.values;

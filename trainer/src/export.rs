@@ -4,13 +4,10 @@
 use std::sync::Arc;
 
 use dataset::training::Sample;
-use nnue::{
-    Evaluator, Kernel, Net, NetError, Parameters, StackParameters,
-    architecture::{OUTPUT_ONE, TRANSFORMER_ONE, WEIGHT_ONE},
-};
+use nnue::{Evaluator, Kernel, Net, NetError, Parameters, StackParameters};
 use xiangqi::Position;
 
-use crate::model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape, VALUE_ONE};
+use crate::model::{Array, Arrays, Shape, VALUE_ONE};
 
 /// An error of quantisation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -24,16 +21,24 @@ pub enum ExportError {
     Refused(NetError),
 }
 
-/// The quantisation scale of an array: the integer that stands for 1.0.
-#[must_use]
-pub fn scale(array: Array) -> f64 {
-    match array {
-        Array::TransformerBias | Array::Transformer | Array::Shared => f64::from(TRANSFORMER_ONE),
-        Array::Head | Array::OutputBias => f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE),
-        Array::FirstBias | Array::SecondBias => f64::from(SUM_ONE),
-        Array::First | Array::Second => f64::from(WEIGHT_ONE),
-        Array::Output => f64::from(OUTPUT_WEIGHT_ONE),
-    }
+/// Rounds numbers of an array to integers from `least` to `most`, which their type holds.
+pub(crate) fn integers<T: TryFrom<i64>>(
+    shape: &Shape,
+    array: Array,
+    values: &[f32],
+    least: i64,
+    most: i64,
+) -> Result<Vec<T>, ExportError> {
+    let scale = shape.scale(array);
+    let numbers = values.iter().enumerate().map(|(place, value)| {
+        let rounded = (f64::from(*value) * scale).round_ties_even();
+        if rounded.is_nan() {
+            return Err(ExportError::NotANumber { array, place });
+        }
+        let integer = (least as f64 <= rounded && rounded <= most as f64).then(|| T::try_from(rounded as i64).ok());
+        integer.flatten().ok_or(ExportError::Beyond { array, place, value: *value, rounded, least, most })
+    });
+    numbers.collect()
 }
 
 /// Quantises a net.
@@ -43,29 +48,10 @@ pub fn scale(array: Array) -> f64 {
 /// If a number does not fit its type.
 pub fn quantise(shape: &Shape, values: &Arrays, description: &str) -> Result<Parameters, ExportError> {
     let sizes = shape.sizes;
-    let round = |array: Array, values: &[f32], least: i64, most: i64| -> Result<Vec<i64>, ExportError> {
-        let numbers = values.iter().enumerate().map(|(place, value)| {
-            let rounded = (f64::from(*value) * scale(array)).round_ties_even();
-            if rounded.is_nan() {
-                Err(ExportError::NotANumber { array, place })
-            } else if rounded < least as f64 || rounded > most as f64 {
-                Err(ExportError::Beyond { array, place, value: *value, rounded, least, most })
-            } else {
-                Ok(rounded as i64)
-            }
-        });
-        numbers.collect()
-    };
-    let narrow = |array, values: &[f32]| -> Result<Vec<i16>, ExportError> {
-        Ok(round(array, values, i16::MIN.into(), i16::MAX.into())?.into_iter().map(|it| it as i16).collect())
-    };
-    let wide = |array, values: &[f32]| -> Result<Vec<i32>, ExportError> {
-        Ok(round(array, values, i32::MIN.into(), i32::MAX.into())?.into_iter().map(|it| it as i32).collect())
-    };
+    let narrow = |array, values: &[f32]| integers(shape, array, values, i16::MIN.into(), i16::MAX.into());
+    let wide = |array, values: &[f32]| integers(shape, array, values, i32::MIN.into(), i32::MAX.into());
     // −128 is excluded, because kernels negate weights.
-    let tiny = |array, values: &[f32]| -> Result<Vec<i8>, ExportError> {
-        Ok(round(array, values, -127, 127)?.into_iter().map(|it| it as i8).collect())
-    };
+    let tiny = |array, values: &[f32]| integers(shape, array, values, -127, 127);
     let part = |array: Array, stack: usize| {
         let length = values[array].len() / sizes.stacks();
         &values[array][stack * length..][..length]
@@ -96,21 +82,22 @@ pub fn quantise(shape: &Shape, values: &Arrays, description: &str) -> Result<Par
 /// have at most 22 bits.
 #[must_use]
 pub fn dequantise(parameters: &Parameters) -> (Shape, Arrays) {
-    fn float<T: Copy + Into<f64>>(array: Array, numbers: &[T]) -> impl Iterator<Item = f32> {
-        numbers.iter().map(move |number| ((*number).into() / scale(array)) as f32)
+    fn float<T: Copy + Into<f64>>(shape: &Shape, array: Array, numbers: &[T]) -> impl Iterator<Item = f32> {
+        let scale = shape.scale(array);
+        numbers.iter().map(move |number| ((*number).into() / scale) as f32)
     }
-    let shape = Shape { sizes: parameters.sizes, factorised: false, fake_quantisation: false };
+    let shape = Shape::new(parameters.sizes);
     let mut arrays = Arrays::empty();
-    arrays[Array::TransformerBias].extend(float(Array::TransformerBias, &parameters.transformer_bias));
-    arrays[Array::Transformer].extend(float(Array::Transformer, &parameters.transformer));
-    arrays[Array::Head].extend(float(Array::Head, &parameters.head));
+    arrays[Array::TransformerBias].extend(float(&shape, Array::TransformerBias, &parameters.transformer_bias));
+    arrays[Array::Transformer].extend(float(&shape, Array::Transformer, &parameters.transformer));
+    arrays[Array::Head].extend(float(&shape, Array::Head, &parameters.head));
     for stack in &parameters.stacks {
-        arrays[Array::FirstBias].extend(float(Array::FirstBias, &stack.first_bias));
-        arrays[Array::First].extend(float(Array::First, &stack.first));
-        arrays[Array::SecondBias].extend(float(Array::SecondBias, &stack.second_bias));
-        arrays[Array::Second].extend(float(Array::Second, &stack.second));
-        arrays[Array::OutputBias].extend(float(Array::OutputBias, &[stack.output_bias]));
-        arrays[Array::Output].extend(float(Array::Output, &stack.output));
+        arrays[Array::FirstBias].extend(float(&shape, Array::FirstBias, &stack.first_bias));
+        arrays[Array::First].extend(float(&shape, Array::First, &stack.first));
+        arrays[Array::SecondBias].extend(float(&shape, Array::SecondBias, &stack.second_bias));
+        arrays[Array::Second].extend(float(&shape, Array::Second, &stack.second));
+        arrays[Array::OutputBias].extend(float(&shape, Array::OutputBias, &[stack.output_bias]));
+        arrays[Array::Output].extend(float(&shape, Array::Output, &stack.output));
     }
     (shape, arrays)
 }
@@ -151,6 +138,23 @@ pub struct Difference {
     pub lean: f64,
 }
 
+impl Difference {
+    /// The error of scores, in centipawns, against a model's values.
+    pub(crate) fn of(scores: impl Iterator<Item = f64>, values: &[f32]) -> Self {
+        let mut difference = Self { positions: values.len(), ..Self::default() };
+        for (score, value) in scores.zip(values) {
+            let by = score - f64::from(value * VALUE_ONE);
+            difference.mean += by.abs();
+            difference.lean += by;
+            difference.most = difference.most.max(by.abs());
+        }
+        let count = values.len().max(1) as f64;
+        difference.mean /= count;
+        difference.lean /= count;
+        difference
+    }
+}
+
 /// Compares a quantised net with the model's values of the same positions.
 ///
 /// # Panics
@@ -159,19 +163,12 @@ pub struct Difference {
 #[must_use]
 pub fn compare(net: &Arc<Net>, samples: &[Sample], values: &[f32]) -> Difference {
     let mut evaluator = Evaluator::new(Arc::clone(net), Kernel::best());
-    let mut difference = Difference { positions: samples.len(), ..Difference::default() };
-    for (sample, value) in samples.iter().zip(values) {
+    let scores = samples.iter().map(|sample| {
         let position = Position::from_fen(&sample.position.to_fen()).expect("it comes from a game");
         evaluator.reset(&position);
-        let by = f64::from(evaluator.evaluate(&position)) - f64::from(value * VALUE_ONE);
-        difference.mean += by.abs();
-        difference.lean += by;
-        difference.most = difference.most.max(by.abs());
-    }
-    let count = samples.len().max(1) as f64;
-    difference.mean /= count;
-    difference.lean /= count;
-    difference
+        f64::from(evaluator.evaluate(&position))
+    });
+    Difference::of(scores, values)
 }
 
 #[cfg(test)]
@@ -201,7 +198,7 @@ mod tests {
     const LATER: &str = "2eakae2/9/4h4/p3p3p/2p6/6P2/P3P3P/4C4/4A4/R1E1KAE2 b";
 
     fn shape() -> Shape {
-        Shape { sizes: Sizes::new(128, 8, 16, 2).unwrap(), factorised: true, fake_quantisation: false }
+        Shape { factorised: true, ..Shape::new(Sizes::new(128, 8, 16, 2).unwrap()) }
     }
 
     fn scores(parameters: &Parameters) -> Vec<i32> {

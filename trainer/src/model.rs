@@ -9,23 +9,22 @@ use nnue::{
     architecture::{ACTIVATION_ONE, OUTPUT_ONE, PIECE_POINTS, Sizes, TRANSFORMER_ONE, WEIGHT_ONE},
 };
 
+use protocol::recipe::Activation;
+
 use crate::sharing::Sharing;
 
 /// Centipawns of a value of 1: large enough that weights of about one make scores of games.
 pub const VALUE_ONE: f32 = 400.0;
 
-/// Clipping bound of the transformer's weights: sums of any board fit 16 bits. With factorised
-/// features, the parts that are added share the bound.
-pub const TRANSFORMER_LIMIT: f32 = i16::MAX as f32 / (TRANSFORMER_ONE as f32 * 34.0);
-
 /// Clipping bound of the layers' weights.
 pub const LAYER_LIMIT: f32 = 127.0 / WEIGHT_ONE as f32;
 
-/// Clipping bound of the output weights.
-pub const OUTPUT_LIMIT: f32 = i16::MAX as f32 / OUTPUT_WEIGHT_ONE;
-
-/// Quantisation scale of the output weights.
+/// Quantisation scale of the output weights of the engine's nets.
 pub const OUTPUT_WEIGHT_ONE: f32 = VALUE_ONE * OUTPUT_ONE as f32 / ACTIVATION_ONE as f32;
+
+/// The integer of Fairy-Stockfish that stands for a value of 1: a sixteenth of its score's unit. A
+/// score of 400 there is near a share of the point of 73 %, as its search expects.
+const FAIRY_ONE: f64 = 512.0 * 16.0;
 
 /// Quantisation scale of a layer's sums.
 pub const SUM_ONE: f32 = (ACTIVATION_ONE * WEIGHT_ONE) as f32;
@@ -39,9 +38,51 @@ pub struct Shape {
     pub factorised: bool,
     /// Whether training simulates rounding (fake quantisation).
     pub fake_quantisation: bool,
+    /// The activation after the transformer. Nets for Fairy-Stockfish have another one, and other
+    /// quantisation scales.
+    pub activation: Activation,
 }
 
 impl Shape {
+    /// A net of the engine, with neither factorisation nor fake quantisation.
+    #[must_use]
+    pub const fn new(sizes: Sizes) -> Self {
+        Self { sizes, factorised: false, fake_quantisation: false, activation: Activation::Pairs }
+    }
+
+    /// Whether the net is for Fairy-Stockfish.
+    #[must_use]
+    pub const fn is_fairy(&self) -> bool {
+        matches!(self.activation, Activation::Clipped)
+    }
+
+    /// The integer that stands for 1.0 in the transformer's sums.
+    #[must_use]
+    pub fn transformer_one(&self) -> f32 {
+        if self.is_fairy() { ACTIVATION_ONE as f32 } else { TRANSFORMER_ONE.into() }
+    }
+
+    /// The quantisation scale of an array: the integer that stands for 1.0.
+    #[must_use]
+    pub fn scale(&self, array: Array) -> f64 {
+        let value_one = if self.is_fairy() { FAIRY_ONE } else { f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE) };
+        match array {
+            Array::TransformerBias | Array::Transformer | Array::Shared => self.transformer_one().into(),
+            Array::Head | Array::OutputBias => value_one,
+            Array::FirstBias | Array::SecondBias => SUM_ONE.into(),
+            Array::First | Array::Second => f64::from(WEIGHT_ONE),
+            Array::Output if self.is_fairy() => FAIRY_ONE / f64::from(ACTIVATION_ONE),
+            Array::Output => OUTPUT_WEIGHT_ONE.into(),
+        }
+    }
+
+    /// The inputs of the first and the second layer for each output.
+    #[must_use]
+    pub fn layer_inputs(&self) -> [usize; 2] {
+        let (width, first) = (self.sizes.width(), self.sizes.first());
+        if self.is_fairy() { [2 * width, first] } else { [width, 2 * first] }
+    }
+
     /// The shared rows; none without factorisation.
     #[must_use]
     pub fn sharing(&self) -> Sharing {
@@ -118,9 +159,9 @@ impl Array {
             Self::Shared => vec![shape.sharing().planes() * PIECE_POINTS, width],
             Self::Head => vec![inputs, stacks],
             Self::FirstBias => vec![stacks, first],
-            Self::First => vec![stacks, first, width],
+            Self::First => vec![stacks, first, shape.layer_inputs()[0]],
             Self::SecondBias | Self::Output => vec![stacks, second],
-            Self::Second => vec![stacks, second, 2 * first],
+            Self::Second => vec![stacks, second, shape.layer_inputs()[1]],
             Self::OutputBias => vec![stacks],
         }
     }
@@ -134,11 +175,15 @@ impl Array {
     /// The weight clipping bound.
     #[must_use]
     pub fn limit(self, shape: &Shape) -> f32 {
+        // Sums of any board fit 16 bits. With factorised features, the parts that are added share
+        // the bound.
+        let transformer = f32::from(i16::MAX) / (shape.transformer_one() * 34.0);
+        let output = if shape.is_fairy() { i8::MAX.into() } else { i16::MAX };
         match self {
-            Self::Transformer | Self::Shared => TRANSFORMER_LIMIT / (1 + shape.sharing().planes_of_each()) as f32,
-            Self::TransformerBias => TRANSFORMER_LIMIT,
+            Self::Transformer | Self::Shared => transformer / (1 + shape.sharing().planes_of_each()) as f32,
+            Self::TransformerBias => transformer,
             Self::First | Self::Second => LAYER_LIMIT,
-            Self::Output => OUTPUT_LIMIT,
+            Self::Output => f32::from(output) / shape.scale(self) as f32,
             // Far beyond any learned value, far within 32 bits.
             Self::Head | Self::OutputBias => 100.0,
             Self::FirstBias | Self::SecondBias => 1_000.0,
@@ -207,13 +252,14 @@ impl Arrays {
     #[must_use]
     pub fn initial(shape: &Shape, head: Head, seed: u64) -> Self {
         let sizes = shape.sizes;
+        let [first, second] = shape.layer_inputs();
         let mut arrays = Self::zero(shape);
         // With about thirty active inputs, sums cover half the range around its middle.
         arrays[Array::TransformerBias].fill(0.4);
         let layers = [
             (Array::Transformer, 0.1),
-            (Array::First, 1.0 / (sizes.width() as f32).sqrt()),
-            (Array::Second, 1.0 / (2.0 * sizes.first() as f32).sqrt()),
+            (Array::First, 1.0 / (first as f32).sqrt()),
+            (Array::Second, 1.0 / (second as f32).sqrt()),
             (Array::Output, 0.1 / (sizes.second() as f32).sqrt()),
         ];
         for (array, limit) in layers {

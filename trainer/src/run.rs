@@ -27,19 +27,12 @@ mod views;
 use dataset::Digest;
 use protocol::recipe::Recipe;
 
-use crate::{
-    backend::{Backend as _, State},
-    batch::Batch,
-    checkpoint::Best,
-    cpu::Cpu,
-    data::TrainingData,
-    loss::Loss,
-    model::Arrays,
-};
+use crate::{backend::State, batch::Batch, checkpoint::Best, data::TrainingData, loss::Loss, model::Arrays};
 pub use backend_kind::BackendKind;
 pub use error::RunError;
 pub use folder::{Folder, Kept};
 pub use metrics::{Line, Metrics, MetricsError};
+pub(crate) use observer::CHECKPOINT_SECONDS;
 pub use observer::{Observer, Silent};
 pub use plan::{Plan, PlanError};
 use training::Training;
@@ -81,8 +74,8 @@ pub struct Conditions {
     pub readers: usize,
     /// Memory for decoded positions, in bytes.
     pub cache_bytes: usize,
-    /// Maximum steps between checkpoints.
-    pub checkpoint_steps: u64,
+    /// Maximum steps between checkpoints; if none, the observer says when one is due.
+    pub checkpoint_steps: Option<u64>,
     /// Whether the device keeps all positions, and draws them one by one.
     pub resident: bool,
 }
@@ -141,7 +134,11 @@ pub fn train(
                 training.report(validation_loss, observer)?;
             }
             stops = observer.wants_to_stop();
-            if epoch_ends || step.is_multiple_of(conditions.checkpoint_steps) || stops {
+            let is_due = match conditions.checkpoint_steps {
+                Some(steps) => step.is_multiple_of(steps),
+                None => observer.wants_checkpoint(),
+            };
+            if epoch_ends || is_due || stops {
                 training.save()?;
             }
             if epoch_ends {
@@ -183,9 +180,8 @@ pub fn finished(
     let last = recipe.stage(recipe.stages.len());
     let held_out = data.last().held_out(MAX_HELD_OUT_POSITIONS, last.schedule.batch as usize)?;
     let (state, progress) = (checkpoint.state, checkpoint.progress);
-    let net = State::new(&plan.shape, state.net().clone(), &plan.optimizer);
-    let mut backend = Cpu::new(plan.shape, plan.optimizer, &net, threads)?;
-    let validation_loss = training::mean_loss(&mut backend, plan.validation_loss(&last), &held_out);
+    let mut backend = BackendKind::evaluating(&plan, state.net(), threads)?;
+    let validation_loss = training::mean_loss(&mut *backend, plan.validation_loss(&last), &held_out);
     let held_out = held_out.iter().map(Batch::len).sum();
     let (parents, backend, best) = (progress.parents, progress.backend, progress.best);
     let saved = state.steps;
@@ -198,10 +194,9 @@ pub fn finished(
 ///
 /// If the thread pool cannot be started.
 pub fn values_of(plan: &Plan, values: &Arrays, batch: &Batch, threads: usize) -> Result<Vec<f32>, RunError> {
-    let state = State::new(&plan.shape, values.clone(), &plan.optimizer);
-    let mut cpu = Cpu::new(plan.shape, plan.optimizer, &state, threads)?;
+    let mut backend = BackendKind::evaluating(plan, values, threads)?;
     let mut found = Vec::new();
     let loss = Loss { exponent: 2.0, lambda: 1.0, scale: 1.0 };
-    cpu.evaluate(batch, loss, &mut found);
+    backend.evaluate(batch, loss, &mut found);
     Ok(found)
 }

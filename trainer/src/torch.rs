@@ -21,7 +21,7 @@ mod inputs;
 mod parameters;
 pub mod settings;
 
-use nnue::architecture::{ACTIVATION_ONE, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_SHIFT};
+use nnue::architecture::{ACTIVATION_ONE, SQUARE_SHIFT, SUM_LIMIT, WEIGHT_SHIFT};
 use tch::{Device, Kind, Tensor, no_grad};
 
 use crate::{
@@ -156,10 +156,14 @@ impl Torch {
         let most = f64::from(SUM_LIMIT) / f64::from(SUM_ONE);
         let sum_one = f64::from(SUM_ONE);
         let clip = |sums: &Tensor| floor(sums.clamp(0.0, most), sum_one / f64::from(1_u32 << WEIGHT_SHIFT));
-        let first = layer(&hidden.pairs, Array::First, Array::FirstBias); // [B, F]
-        let squares = first.clamp(-most, most).square();
-        let squares = floor(squares, sum_one * sum_one / f64::from(1_u32 << SQUARE_SHIFT));
-        let middle = Tensor::cat(&[squares, clip(&first)], 1); // [B, 2 F]
+        let first = layer(&hidden.activations, Array::First, Array::FirstBias); // [B, F]
+        let middle = if self.shape.is_fairy() {
+            clip(&first) // [B, F]
+        } else {
+            let squares = first.clamp(-most, most).square();
+            let squares = floor(squares, sum_one * sum_one / f64::from(1_u32 << SQUARE_SHIFT));
+            Tensor::cat(&[squares, clip(&first)], 1) // [B, 2 F]
+        };
         let last = clip(&layer(&middle, Array::Second, Array::SecondBias)); // [B, G]
         // Of every stack: [B, S].
         let outputs = last.linear(&weights[Array::Output], Some(&weights[Array::OutputBias]));
@@ -189,13 +193,13 @@ impl Torch {
         let layers = LAYERS.map(|array| leaf(&weights[array]));
         let hidden = self.hidden(inputs, &weights);
         let mut leaves = match self.products {
-            Some(_) => [&hidden.pairs, &hidden.head].map(leaf).into(),
+            Some(_) => [&hidden.activations, &hidden.head].map(leaf).into(),
             None => Vec::from(below),
         };
         leaves.extend(layers);
         let total = Self::losses(inputs, &self.values_of(&hidden, inputs, &weights), loss).sum(Kind::Float);
         let found = Tensor::run_backward(&[&total], &leaves, false, false);
-        let one = f64::from(TRANSFORMER_ONE);
+        let one = f64::from(self.shape.transformer_one());
         let below = no_grad(|| match &self.products {
             Some(products) => products.gradients(&found[0], &found[1]),
             None => [&found[0] * one, &found[1] * one, found[2].shallow_clone()],

@@ -108,14 +108,18 @@ fn seen(position: &Position) -> Seen {
     })
 }
 
-fn read(folder: &Path, positions: usize, mirrored: bool) -> Vec<Batch> {
+fn open(folder: &Path, mirrored: bool) -> TrainingData {
     let recipe = format!(
         "name = \"labels\"\n[data]\nvalidation_one_in = 4\npool_blocks = 2\nmirrored = {mirrored}\n\
          [[data.sources]]\nmanifest = \"0.json\"\n[[data.sources]]\nmanifest = \"1.json\"\n\
          [schedule]\nepochs = 1\npositions_per_epoch = 1_000\nbatch = 500\n"
     );
     let recipe = Recipe::from_text(&recipe).unwrap();
-    let data = TrainingData::open(&recipe, folder, None, &BTreeSet::new()).unwrap();
+    TrainingData::open(&recipe, folder, None, &BTreeSet::new()).unwrap()
+}
+
+fn read(folder: &Path, positions: usize, mirrored: bool) -> Vec<Batch> {
+    let data = open(folder, mirrored);
     let mut loader = data.load(500, ReaderPosition::default(), 2, 0).unwrap();
     let mut batches = data.held_out(positions, 500).unwrap();
     batches.extend((0..positions / 500).map(|_| loader.next().unwrap().drawn.batch().unwrap().clone()));
@@ -179,4 +183,28 @@ fn half_of_the_draws_are_mirrored() {
     let (found, of) = (count(drawn, |it| it.is_image), count(drawn, |it| it.has_image));
     assert_eq!(count(held_out, |it| it.is_image), 0);
     assert!(of > 5_000 && found.abs_diff(of / 2) < of / 10, "{found} of {of}");
+}
+
+/// A device keeps each position once, and its image if the recipe mirrors.
+#[test]
+fn kept_positions_are_those_of_the_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let positions = write_sets(folder.path());
+    let kept = |mirrored| {
+        let mut labels = Vec::new();
+        let keep = |batch: &Batch| labels.extend((0..batch.len()).map(|place| labelled(&positions, batch, place)));
+        let order = open(folder.path(), mirrored).read_all(2, keep).unwrap();
+        // Both sets have the same weight, so the smaller one is drawn more than once.
+        let drawn: BTreeSet<_> = (0..20 * labels.len() as u64).map(|number| order.place(number)).collect();
+        assert!(drawn.into_iter().eq(0..labels.len() as u64));
+        labels
+    };
+    let (plain, mirrored) = (kept(false), kept(true));
+    let count =
+        |labels: &[&Labelled], is_counted: fn(&Labelled) -> bool| labels.iter().filter(|it| is_counted(it)).count();
+    assert_eq!((count(&plain, |it| it.is_image), 2 * plain.len()), (0, mirrored.len()));
+    assert_eq!(count(&mirrored, |it| it.is_image), count(&plain, |it| it.has_image));
+    for (set, shard) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        assert!(plain.iter().filter(|it| (it.set, it.shard) == (set, shard)).count() > 500);
+    }
 }

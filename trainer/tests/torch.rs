@@ -5,6 +5,8 @@
 
 mod common;
 
+use nnue::architecture::Sizes;
+use protocol::recipe::Activation;
 use trainer::{
     backend::{Backend, State},
     cpu::Cpu,
@@ -116,6 +118,31 @@ fn gradients_under_fake_quantisation_agree() {
             let length = (dot(ours, ours) / dot(theirs, theirs)).sqrt();
             assert!(along > 0.998 && (length - 1.0).abs() < 0.01, "{array:?}: along {along}, length {length}");
         }
+    }
+}
+
+/// A card learns nets for Fairy-Stockfish as autograd does. Under fake quantisation some sums are
+/// at a bound, where one of the two has a gradient.
+#[test]
+fn nets_for_fairy_stockfish_learn_alike() {
+    let sizes = Sizes::new(512, 16, 32, 8).unwrap();
+    let plain = Shape { factorised: true, activation: Activation::Clipped, ..Shape::new(sizes) };
+    for (shape, most) in [(plain, 1e-5), (Shape { fake_quantisation: true, ..plain }, 0.1)] {
+        let state = begun(shape, &Optimizer::default());
+        let batch = common::batch(&shape, 1, 500);
+        let [(one, ours), (other, theirs)] = PLACES.map(|place| {
+            let mut torch = Torch::new(shape, Optimizer::default(), &state, place, Precision::Single).unwrap();
+            (torch.step(&batch, LOSS, 1e-3).loss, torch.state())
+        });
+        assert!((one - other).abs() < 1e-5 * one, "{one} {other}");
+        for array in Array::ALL {
+            let length = |numbers: &mut dyn Iterator<Item = f32>| numbers.map(|it| it * it).sum::<f32>().sqrt();
+            let (ours, theirs) = (&ours.first[array], &theirs.first[array]);
+            let apart = length(&mut ours.iter().zip(theirs).map(|(one, other)| one - other));
+            let whole = length(&mut theirs.iter().copied());
+            assert!(whole > 0.0 && apart < most * whole, "{array:?}: {apart} of {whole}");
+        }
+        assert!(Cpu::new(shape, Optimizer::default(), &state, 1).is_err());
     }
 }
 

@@ -16,7 +16,7 @@ use xiangqi::rules::RuleSet;
 
 use crate::{
     name::is_name,
-    recipe::{Recipe, RecipeError},
+    recipe::{Activation, Recipe, RecipeError},
 };
 
 /// A series of generations.
@@ -211,6 +211,8 @@ pub enum CampaignError {
     NotHere(&'static str),
     #[error("in `recipe`, {}", .0.fault)]
     Recipe(RecipeError),
+    #[error("`recipe.architecture.activation` is `clipped`: a fleet's engine loads no net for Fairy-Stockfish")]
+    ForeignNet,
     #[error("`gate`: {0}")]
     Gate(String),
 }
@@ -352,7 +354,10 @@ impl Campaign {
         if self.recipe.contains_key("start") {
             return Err(CampaignError::NotHere("recipe.start"));
         }
-        self.recipe_for(&self.name, &[("games.json".to_owned(), 1)]).map_err(CampaignError::Recipe)?;
+        let recipe = self.recipe_for(&self.name, &[("games.json".to_owned(), 1)]).map_err(CampaignError::Recipe)?;
+        if recipe.architecture.activation == Activation::Clipped {
+            return Err(CampaignError::ForeignNet);
+        }
         Ok(())
     }
 }

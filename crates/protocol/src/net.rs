@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use sha256::{ParseSha256Error, Sha256};
 
-use crate::recipe::{Inputs, Recipe, RecipeError};
+use crate::recipe::{Activation, Inputs, Recipe, RecipeError};
 
 /// The manifest of a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,6 +86,9 @@ pub struct Architecture {
     pub second: u32,
     /// The number of layer stacks, selected by material.
     pub stacks: u32,
+    /// The activation after the transformer; omitted for nets of the engine.
+    #[serde(default, skip_serializing_if = "Activation::is_own")]
+    pub activation: Activation,
 }
 
 /// A training set that a net learned from.

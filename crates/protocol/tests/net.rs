@@ -8,7 +8,7 @@ use protocol::{
         Architecture, Best, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Sha256, Source, Validation,
         Versions,
     },
-    recipe::{Inputs, Recipe},
+    recipe::{Activation, Inputs, Recipe},
 };
 use serde_json::Value;
 
@@ -47,6 +47,7 @@ fn manifest() -> impl Strategy<Value = NetManifest> {
                     first,
                     second,
                     stacks,
+                    activation: if weights % 2 == 0 { Activation::Pairs } else { Activation::Clipped },
                 },
                 parents,
                 data,

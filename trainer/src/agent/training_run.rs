@@ -18,7 +18,7 @@ use crate::{
     command::Export,
     data::{DataError, Fetch, TrainingData},
     export::ExportError,
-    run::{self, Conditions, Folder, Kept, Line, Observer, RunError, Views},
+    run::{self, CHECKPOINT_SECONDS, Conditions, Folder, Kept, Line, Observer, RunError, Views},
 };
 
 /// A run of one training.
@@ -58,7 +58,8 @@ impl TrainingRun<'_> {
             self.fetch.as_ref(),
         );
         let data = data.map_err(classify_data_error)?;
-        let mut observer = ProgressObserver { lease, stop, clock, log, steps: 0, started: None };
+        let mut observer =
+            ProgressObserver { lease, stop, clock, log, steps: 0, started: None, checkpoint: clock.now() };
         let mut finished = run::train(recipe, &data, folder, conditions, &mut observer);
         if let Err(error) = &finished
             && is_of_another_run(error)
@@ -104,6 +105,8 @@ struct ProgressObserver<'a> {
     steps: u64,
     /// When this process started, and at which step.
     started: Option<(Duration, u64)>,
+    /// When the last checkpoint was due.
+    checkpoint: Duration,
 }
 
 impl Observer for ProgressObserver<'_> {
@@ -141,6 +144,15 @@ impl Observer for ProgressObserver<'_> {
                 line.epoch, line.step, line.loss
             )
         });
+    }
+
+    fn wants_checkpoint(&mut self) -> bool {
+        let now = self.clock.now();
+        let is_due = now.saturating_sub(self.checkpoint).as_secs() >= CHECKPOINT_SECONDS;
+        if is_due {
+            self.checkpoint = now;
+        }
+        is_due
     }
 
     fn wants_to_stop(&self) -> bool {

@@ -42,9 +42,9 @@ pub(super) struct Arguments {
     /// Memory for decoded positions, so that later epochs need not decode them again
     #[arg(long, value_name = "MIB", default_value_t = 2_048)]
     cache: u32,
-    /// Steps between checkpoints; one is also written at the end of each epoch
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
-    checkpoint_steps: u64,
+    /// Steps between checkpoints [default: a minute]; one is also written at the end of each epoch
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    checkpoint_steps: Option<u64>,
     /// Disk space for games that the current training does not need
     #[arg(long, value_name = "MIB", default_value_t = 16_384)]
     spare: u64,

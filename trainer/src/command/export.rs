@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, io::Write, path::PathBuf, process::ExitCode, sy
 use anyhow::{Context as _, Result, bail};
 use dataset::AtomicFile;
 use nnue::{Net, Parameters};
-use protocol::recipe::Recipe;
+use protocol::{net::Sha256, recipe::Recipe};
 use serde::Serialize;
 
 use super::{cores, data, read_recipe};
@@ -14,6 +14,7 @@ use crate::{
     card::{self, Maker, Work},
     data::TrainingData,
     export::{self, Difference},
+    fairy::FairyNet,
     inspect::Activity,
     run::{self, Finished, Folder, Kept, Metrics, Plan},
 };
@@ -99,21 +100,27 @@ impl Export<'_> {
         let samples = data.quiet_samples(COMPARED_POSITIONS)?;
         let mut batch = Batch::default();
         for sample in &samples {
-            batch.push(sample, Features::of(plan.shape.sizes), plan.scale);
+            batch.push(sample, Features::of(&plan.shape), plan.scale);
         }
         let learned = finished.state.net();
         let values = run::values_of(&plan, learned, &batch, threads)?;
-        let on = Activity::of(&export::quantise(&plan.shape, learned, words)?, &batch).layers.swap_remove(0).neurons;
-        let ordered = export::order_by_activity(&plan.shape, learned, &on);
-        let parameters = export::quantise(&plan.shape, &ordered, words)?;
-        let net = Arc::new(Net::new(&parameters)?);
-        let difference = export::compare(&net, &samples, &values);
+        let (bytes, difference) = if plan.shape.is_fairy() {
+            let net = FairyNet::quantise(&plan.shape, learned)?;
+            (net.to_bytes(words), net.compare(&plan.shape, &batch, &values))
+        } else {
+            let integers = export::quantise(&plan.shape, learned, words)?;
+            let on = Activity::of(&integers, &batch).layers.swap_remove(0).neurons;
+            let ordered = export::order_by_activity(&plan.shape, learned, &on);
+            let parameters = export::quantise(&plan.shape, &ordered, words)?;
+            let net = Arc::new(Net::new(&parameters)?);
+            (parameters.to_bytes(), export::compare(&net, &samples, &values))
+        };
+        let net = Sha256::of(&bytes);
         let steps = finished.state.steps;
         let lines = Metrics::read_lines(&folder.metrics())?;
         let training_loss = lines.iter().rfind(|line| line.step <= steps).map(|line| line.loss);
         let maker = Maker::here(finished.backend.clone(), threads);
-        let (scale, net_hash) = (plan.scale, *net.hash().as_bytes());
-        let work = Work { recipe, data, finished, scale, net: net_hash, training_loss, difference };
+        let work = Work { recipe, data, finished, scale: plan.scale, net, training_loss, difference };
         let manifest = card::manifest(&work, maker);
         let card = card::card(&manifest, recipe, kept, description);
         // The net is written last, so that a net never lacks its manifest and card.
@@ -121,7 +128,7 @@ impl Export<'_> {
         for (path, bytes) in [
             (folder.net(kept, "json"), manifest.to_text().into_bytes()),
             (folder.net(kept, "md"), card.into_bytes()),
-            (path.clone(), parameters.to_bytes()),
+            (path.clone(), bytes),
         ] {
             AtomicFile::replace(&path, &bytes).with_context(|| path.display().to_string())?;
         }
@@ -148,7 +155,7 @@ impl Export<'_> {
             );
         }
         let Finished { validation_loss, held_out, .. } = *finished;
-        Ok(Exported { net: net.hash().to_string(), file: path, steps, validation_loss, held_out, difference })
+        Ok(Exported { net: net.to_string(), file: path, steps, validation_loss, held_out, difference })
     }
 }
 

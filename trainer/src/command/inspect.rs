@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
         let subject = Subject::read(&self.what)?;
-        let batch = self.batch(Features::of(subject.shape.sizes))?;
+        let batch = self.batch(Features::of(&subject.shape))?;
         let inspection = Inspection::of(&subject, batch.as_ref());
         if let Some(path) = &self.svg {
             let name = self.what.file_name().map_or_else(|| "net".into(), |name| name.to_string_lossy());

@@ -11,7 +11,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::run::{Line, Observer};
+use crate::run::{CHECKPOINT_SECONDS, Line, Observer};
 
 /// Minimum interval of plain lines; the end of an epoch always prints one.
 const MIN_INTERVAL: Duration = Duration::from_secs(30);
@@ -24,6 +24,7 @@ pub(super) struct Terminal {
     stop: Arc<AtomicBool>,
     begun: Clock,
     last: Clock,
+    checkpoint: Clock,
     /// The step and positions from which the rate is computed.
     from: (u64, u64),
     rate: f64,
@@ -33,7 +34,7 @@ pub(super) struct Terminal {
 #[derive(Clone, Copy)]
 struct Clock(Instant);
 
-#[allow(clippy::disallowed_methods, reason = "this is the edge: a speed is shown, nothing depends on it")]
+#[allow(clippy::disallowed_methods, reason = "this is the edge: no result depends on it")]
 impl Clock {
     fn now() -> Self {
         Self(Instant::now())
@@ -58,7 +59,8 @@ impl Terminal {
         // checkpoint.
         let _ = ctrlc::set_handler(handler);
         let now = Clock::now();
-        Self { bar: None, quiet, steps: 0, stop, begun: now, last: now, from: (0, 0), rate: 0.0, validation: None }
+        let (bar, validation) = (None, None);
+        Self { bar, quiet, steps: 0, stop, begun: now, last: now, checkpoint: now, from: (0, 0), rate: 0.0, validation }
     }
 
     pub(super) fn was_stopped(&self) -> bool {
@@ -76,7 +78,7 @@ impl Observer for Terminal {
     fn begins(&mut self, step: u64, steps: u64) {
         self.steps = steps;
         self.begun = Clock::now();
-        self.last = self.begun;
+        (self.last, self.checkpoint) = (self.begun, self.begun);
         self.from = (step, u64::MAX);
         if !self.quiet && stderr().is_terminal() {
             let bar = ProgressBar::new(steps).with_position(step);
@@ -111,6 +113,14 @@ impl Observer for Terminal {
                 self.steps
             );
         }
+    }
+
+    fn wants_checkpoint(&mut self) -> bool {
+        let is_due = self.checkpoint.passed().as_secs() >= CHECKPOINT_SECONDS;
+        if is_due {
+            self.checkpoint = Clock::now();
+        }
+        is_due
     }
 
     fn wants_to_stop(&self) -> bool {

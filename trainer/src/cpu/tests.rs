@@ -41,7 +41,8 @@ fn instruction_sets_and_threads_change_no_bit() {
     let optimizer = Optimizer::default();
     // The first layer fills no whole vector, then one.
     for (fake_quantisation, first) in [(false, 8), (true, 24), (true, 16)] {
-        let shape = Shape { sizes: Sizes::new(192, first, 24, 3).unwrap(), factorised: true, fake_quantisation };
+        let sizes = Sizes::new(192, first, 24, 3).unwrap();
+        let shape = Shape { factorised: true, fake_quantisation, ..Shape::new(sizes) };
         let batch = batch(&shape);
         let begun = State::new(&shape, Arrays::initial(&shape, Head::PieceValues, 7), &optimizer);
         let learned = |level: Level, threads: usize| {
@@ -64,7 +65,8 @@ fn instruction_sets_and_threads_change_no_bit() {
 /// Under fake quantisation a value is the engine's, but for the rounding of its last sums.
 #[test]
 fn fake_quantisation_computes_the_integers() {
-    let shape = Shape { sizes: Sizes::new(128, 8, 16, 3).unwrap(), factorised: true, fake_quantisation: true };
+    let sizes = Sizes::new(128, 8, 16, 3).unwrap();
+    let shape = Shape { factorised: true, fake_quantisation: true, ..Shape::new(sizes) };
     let mut values = Arrays::initial(&shape, Head::PieceValues, 7);
     for array in [Array::First, Array::Second, Array::Output] {
         for value in &mut values[array] {
@@ -79,7 +81,7 @@ fn fake_quantisation_computes_the_integers() {
     Reader::new(vec![set], &plan, ReaderPosition::default()).unwrap().read(&mut samples, 2_000).unwrap();
     let mut batch = Batch::default();
     for sample in &samples {
-        batch.push(sample, Features::of(shape.sizes), 400.0);
+        batch.push(sample, Features::of(&shape), 400.0);
     }
     let optimizer = Optimizer::default();
     let mut cpu = Cpu::new(shape, optimizer, &State::new(&shape, values.clone(), &optimizer), 2).unwrap();

@@ -176,7 +176,7 @@ mod tests {
     use xiangqi::{Move, Position, Square};
 
     use super::*;
-    use crate::batch::Features;
+    use crate::{batch::Features, model::Shape};
 
     fn batch(fens: &[&str], sizes: Sizes) -> Batch {
         let mut batch = Batch::default();
@@ -184,7 +184,7 @@ mod tests {
             let position = PackedPosition::from(&Position::from_fen(fen).unwrap());
             let mv = Move::new(Square::from_index(0).unwrap(), Square::from_index(1).unwrap());
             let sample = Sample { position, mv, score: 0, result: 0, limit_counter: 0, ply: 0, set: 0, shard: 0 };
-            batch.push(&sample, Features::of(sizes), 1.0);
+            batch.push(&sample, Features::of(&Shape::new(sizes)), 1.0);
         }
         batch
     }

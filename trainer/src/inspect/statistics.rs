@@ -2,10 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{
-    export,
-    model::{Array, Shape},
-};
+use crate::model::{Array, Shape};
 
 /// Bins of a histogram; odd, so that one is centred on zero.
 const BINS: usize = 61;
@@ -47,7 +44,7 @@ impl Statistics {
         let mean = numbers().sum::<f64>() / count.max(1) as f64;
         let variance = numbers().map(|number| (number - mean) * (number - mean)).sum::<f64>() / count.max(1) as f64;
         let limit = f64::from(array.limit(shape));
-        let near = limit - 0.5 / export::scale(array);
+        let near = limit - 0.5 / shape.scale(array);
         let reach = numbers().fold(0.0, |most: f64, number| most.max(number.abs()));
         let mut histogram = vec![0; BINS];
         for number in numbers().filter(|_| reach > 0.0) {
@@ -82,8 +79,7 @@ mod tests {
 
     fn of(values: &[f32]) -> Statistics {
         let sizes = Sizes::new(128, 8, 8, 1).unwrap();
-        let shape = Shape { sizes, factorised: false, fake_quantisation: false };
-        Statistics::of(Array::First, &shape, values)
+        Statistics::of(Array::First, &Shape::new(sizes), values)
     }
 
     #[test]

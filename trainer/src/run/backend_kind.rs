@@ -6,6 +6,7 @@ use crate::torch::{DeviceKind, Precision, Torch, settings};
 use crate::{
     backend::{Backend, State},
     cpu::Cpu,
+    model::Arrays,
 };
 
 /// The choice of a backend.
@@ -60,6 +61,16 @@ impl BackendKind {
             #[cfg(feature = "torch")]
             Self::Torch(..) => settings::apply(),
         }
+    }
+
+    /// A backend that only computes values: the CPU, unless it does not know the net.
+    pub(super) fn evaluating(plan: &Plan, values: &Arrays, threads: usize) -> Result<Box<dyn Backend>, RunError> {
+        let state = State::new(&plan.shape, values.clone(), &plan.optimizer);
+        #[cfg(feature = "torch")]
+        if plan.shape.is_fairy() {
+            return Self::Torch(DeviceKind::Cpu, Precision::Single).begin(plan, &state, threads);
+        }
+        Self::Cpu.begin(plan, &state, threads)
     }
 
     /// The name of the CPU backend.

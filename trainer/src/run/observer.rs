@@ -2,6 +2,9 @@
 
 use super::Line;
 
+/// Seconds between checkpoints, unless steps are counted.
+pub(crate) const CHECKPOINT_SECONDS: u64 = 60;
+
 /// An observer of a run's progress, which can stop the run.
 pub trait Observer {
     /// The run begins or resumes after `step` of `steps` steps.
@@ -12,6 +15,12 @@ pub trait Observer {
     /// A line of metrics was written.
     fn reports(&mut self, line: &Line) {
         let _ = line;
+    }
+
+    /// Whether a checkpoint is due after this step, by the observer's clock. It is asked where a
+    /// run has no fixed number of steps between checkpoints.
+    fn wants_checkpoint(&mut self) -> bool {
+        false
     }
 
     /// Whether the run shall stop after this step. It can be resumed.

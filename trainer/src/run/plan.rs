@@ -45,8 +45,8 @@ impl Plan {
     /// If the architecture is not supported.
     pub fn new(recipe: &Recipe, data: &TrainingData) -> Result<Self, PlanError> {
         let scale = recipe.loss.output_scale.map_or_else(|| data.mean_scale(), |scale| scale as f32);
-        let recipe::Architecture { width, first, second, factorised, .. } = recipe.architecture;
-        let Features { inputs, stacks } = Features::of_recipe(&recipe.architecture);
+        let recipe::Architecture { width, first, second, factorised, activation, .. } = recipe.architecture;
+        let Features { inputs, stacks, .. } = Features::of_recipe(&recipe.architecture);
         let sizes = Sizes::new(width as usize, first as usize, second as usize, stacks)?.with_inputs(inputs);
         let fake_quantisation = recipe.quantisation.mode == QuantisationMode::Fake;
         let recipe::Optimizer { kind, beta1, beta2, epsilon, weight_decay } = recipe.optimizer;
@@ -59,7 +59,7 @@ impl Plan {
             }
         };
         Ok(Self {
-            shape: Shape { sizes, factorised, fake_quantisation },
+            shape: Shape { sizes, factorised, fake_quantisation, activation },
             optimizer: Optimizer { method, beta1, beta2, epsilon, weight_decay, lookahead },
             scale,
         })

@@ -5,12 +5,11 @@ use std::{io, mem};
 use dataset::{Digest, training::ReaderPosition};
 use protocol::recipe::{Recipe, StagePlace};
 
-use super::{Conditions, Folder, Kept, Line, Metrics, Observer, Plan, RunError, Views, plan::Start};
+use super::{BackendKind, Conditions, Folder, Kept, Line, Metrics, Observer, Plan, RunError, Views, plan::Start};
 use crate::{
     backend::{Backend, State},
     batch::Batch,
     checkpoint::{Best, Checkpoint, CheckpointError, Progress},
-    cpu::Cpu,
     data::{Drawn, Loader, Ready, TrainingData},
     loss::Loss,
     model::Arrays,
@@ -167,9 +166,8 @@ impl<'a> Training<'a> {
         let loss = self.plan.validation_loss(&self.stages[self.recipe.stages.len()]);
         let loss = match &self.average {
             Some(average) => {
-                let state = State::new(&self.plan.shape, average.clone(), &self.plan.optimizer);
-                let mut cpu = Cpu::new(self.plan.shape, self.plan.optimizer, &state, self.threads)?;
-                mean_loss(&mut cpu, loss, held_out)
+                let mut backend = BackendKind::evaluating(&self.plan, average, self.threads)?;
+                mean_loss(&mut *backend, loss, held_out)
             }
             None => mean_loss(&mut *self.backend, loss, held_out),
         };

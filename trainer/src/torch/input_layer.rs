@@ -10,7 +10,7 @@
 //!
 //! Both sides of a position are rows in turn: the side to move's is the first.
 
-use nnue::architecture::{ACTIVATION_ONE, PAIR_SHIFT, TRANSFORMER_ONE};
+use nnue::architecture::{ACTIVATION_ONE, PAIR_SHIFT};
 use tch::{Device, Kind, Tensor};
 
 use super::{Precision, parameters::Effective};
@@ -18,8 +18,9 @@ use crate::model::{Array, Shape};
 
 /// The outputs, which the layers above read.
 pub(super) struct Hidden {
-    /// `[B, W]`: the products of both halves of a side's sums, the side to move's first.
-    pub(super) pairs: Tensor,
+    /// The activations, the side to move's first. `[B, W]`: products of both halves of a side's
+    /// sums; `[B, 2W]` for Fairy-Stockfish: the sums.
+    pub(super) activations: Tensor,
     /// `[B, S]`: the head of the side to move less the other's.
     pub(super) head: Tensor,
 }
@@ -31,13 +32,16 @@ fn products(sums: &Tensor) -> Tensor {
     (halves.select(1, 0) * halves.select(1, 1)).view([-1, width])
 }
 
-/// Products in units of 1; under fake quantisation rounded as the integers are.
-fn floor(mut products: Tensor, shape: &Shape) -> Tensor {
-    let one = f64::from(TRANSFORMER_ONE);
-    if shape.fake_quantisation {
-        products.g_mul_scalar_(1.0 / f64::from(1 << PAIR_SHIFT)).floor_().g_div_scalar_(f64::from(ACTIVATION_ONE))
+/// Clipped sums as activations, in units of 1; under fake quantisation rounded as the integers are.
+fn activations(sums: &Tensor, shape: &Shape) -> Tensor {
+    let one = f64::from(shape.transformer_one());
+    if shape.is_fairy() {
+        (sums / one).view([-1, 2 * sums.size()[1]])
+    } else if shape.fake_quantisation {
+        let scale = 1.0 / f64::from(1 << PAIR_SHIFT);
+        products(sums).g_mul_scalar_(scale).floor_().g_div_scalar_(f64::from(ACTIVATION_ONE))
     } else {
-        products.g_div_scalar_(one * one)
+        products(sums) / (one * one)
     }
 }
 
@@ -49,7 +53,7 @@ fn difference(sums: &Tensor) -> Tensor {
 
 /// The layer by bags.
 pub(super) fn bags(active: &Tensor, weights: &Effective, shape: &Shape) -> Hidden {
-    let (inputs, one) = (shape.sizes.inputs().count() as i64, f64::from(TRANSFORMER_ONE));
+    let (inputs, one) = (shape.sizes.inputs().count() as i64, f64::from(shape.transformer_one()));
     let offsets = Tensor::arange(active.size()[0], (Kind::Int64, active.device())) * active.size()[1];
     let indices = active.view([-1]);
     let bag = |array: Array| {
@@ -58,10 +62,10 @@ pub(super) fn bags(active: &Tensor, weights: &Effective, shape: &Shape) -> Hidde
         Tensor::embedding_bag_padding_idx(&rows, &indices, &offsets, false, 0, false, None::<Tensor>, false, inputs).0
     };
     let sums = (bag(Array::Transformer) + &weights[Array::TransformerBias]).clamp(0.0, one);
-    let exact = products(&sums) / (one * one);
     // The gradient passes the rounding unchanged.
-    let pairs = (floor(products(&sums.detach()), shape) - exact.detach()) + exact;
-    Hidden { pairs, head: difference(&bag(Array::Head)) }
+    let exact = activations(&sums, &Shape { fake_quantisation: false, ..*shape });
+    let activations = (activations(&sums.detach(), shape) - exact.detach()) + exact;
+    Hidden { activations, head: difference(&bag(Array::Head)) }
 }
 
 /// Factor of the second of the two numbers of 16 bits that a number is split into.
@@ -102,17 +106,23 @@ impl Products {
         let rows = |array: Array| weights[array].constant_pad_nd([0, 0, 0, columns - weights[array].size()[0]]);
         let is_exact = self.shape.fake_quantisation;
         let [sums, head] = product(&self.matrix, [(rows(Array::Transformer), is_exact), (rows(Array::Head), false)]);
-        self.sums = (sums + &weights[Array::TransformerBias]).clamp_(0.0, f64::from(TRANSFORMER_ONE));
-        Hidden { pairs: floor(products(&self.sums), &self.shape), head: difference(&head) }
+        let one = f64::from(self.shape.transformer_one());
+        self.sums = (sums + &weights[Array::TransformerBias]).clamp_(0.0, one);
+        Hidden { activations: activations(&self.sums, &self.shape), head: difference(&head) }
     }
 
-    /// The gradients of rows, biases and head, from those of pairs and head.
-    pub(super) fn gradients(&self, pairs: &Tensor, head: &Tensor) -> [Tensor; 3] {
-        let one = f64::from(TRANSFORMER_ONE);
-        // The gradient of a half has the other half as a factor: [2B, 2, W / 2].
+    /// The gradients of rows, biases and head, from those of activations and head.
+    pub(super) fn gradients(&self, activations: &Tensor, head: &Tensor) -> [Tensor; 3] {
+        let one = f64::from(self.shape.transformer_one());
         let width = self.shape.sizes.width() as i64;
-        let slopes = self.sums.view([-1, 2, width / 2]).flip([1]) * pairs.view([-1, 1, width / 2]);
-        let slopes = self.sums.hardtanh_backward(&slopes.view([-1, width]), 0.0, one).g_mul_scalar_(GRADIENT_ONE / one);
+        let (slopes, scale) = if self.shape.is_fairy() {
+            (activations.shallow_clone(), GRADIENT_ONE)
+        } else {
+            // The gradient of a half has the other half as a factor: [2B, 2, W / 2].
+            let others = self.sums.view([-1, 2, width / 2]).flip([1]);
+            (others * activations.view([-1, 1, width / 2]), GRADIENT_ONE / one)
+        };
+        let slopes = self.sums.hardtanh_backward(&slopes.view([-1, width]), 0.0, one).g_mul_scalar_(scale);
         let own = head * GRADIENT_ONE;
         let head = Tensor::stack(&[&own, &-&own], 1).view([-1, head.size()[1]]);
         let bias = slopes.sum_dim_intlist(0, false, Kind::Float);

@@ -1,10 +1,10 @@
 //! The parameters of a net in one tensor, so that a step of the optimiser is a few kernels.
 
-use nnue::architecture::{PIECE_POINTS, TRANSFORMER_ONE, WEIGHT_ONE};
+use nnue::architecture::PIECE_POINTS;
 use tch::{Device, Kind, Tensor, no_grad};
 
 use crate::{
-    model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape},
+    model::{Array, Arrays, Shape},
     optimizer::Optimizer,
 };
 
@@ -24,8 +24,8 @@ pub(super) struct Parameters {
 }
 
 /// The arrays that a forward pass reads, indexed as [`Array::ALL`]. Under fake quantisation they
-/// are rounded. Shared rows are added to the transformer's, which is in units of 1 /
-/// [`TRANSFORMER_ONE`].
+/// are rounded. Shared rows are added to the transformer's, in which 1.0 is
+/// [`Shape::transformer_one`].
 pub(super) struct Effective(Vec<Tensor>);
 
 impl std::ops::Index<Array> for Effective {
@@ -100,7 +100,7 @@ impl Parameters {
     /// The arrays that the forward pass reads.
     pub(super) fn effective(&self) -> Effective {
         no_grad(|| {
-            let one = f64::from(TRANSFORMER_ONE);
+            let one = f64::from(self.shape.transformer_one());
             let of = |array| {
                 let value = self.part(&self.values, array);
                 match array {
@@ -110,10 +110,8 @@ impl Parameters {
                         self.rounded(rows * one, 1.0)
                     }
                     Array::TransformerBias => self.rounded(value * one, 1.0),
-                    Array::First | Array::Second => self.rounded(value, WEIGHT_ONE as f32),
-                    Array::FirstBias | Array::SecondBias => self.rounded(value, SUM_ONE),
-                    Array::Output => self.rounded(value, OUTPUT_WEIGHT_ONE),
                     Array::Shared | Array::Head | Array::OutputBias => value,
+                    _ => self.rounded(value, self.shape.scale(array) as f32),
                 }
             };
             Effective(Array::ALL.map(of).into())

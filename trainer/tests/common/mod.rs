@@ -9,7 +9,7 @@ use trainer::{
 
 /// A small net.
 pub(crate) fn small() -> Shape {
-    Shape { sizes: Sizes::new(128, 8, 16, 3).unwrap(), factorised: true, fake_quantisation: false }
+    Shape { factorised: true, ..Shape::new(Sizes::new(128, 8, 16, 3).unwrap()) }
 }
 
 /// The small net with attackers among its inputs.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RecipeError, table::Table};
+use super::{RecipeError, error::RecipeFault, table::Table};
 
 /// The architecture of the net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -27,6 +27,9 @@ pub struct Architecture {
     pub head: Head,
 }
 
+/// The rest of an architecture whose activation is clipped.
+const CLIPPED: &str = "inputs = \"kings\", width = 512, first = 16, second = 32, stacks = 8";
+
 /// The input features of a net.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -39,11 +42,14 @@ pub enum Inputs {
 }
 
 /// The activation after the transformer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// Clipped and multiplied in pairs, as inference does.
+    #[default]
     Pairs,
+    /// Clipped: the net is for Fairy-Stockfish, which has one shape for all nets.
+    Clipped,
 }
 
 /// The initial weights of a new net's piece-square head.
@@ -54,6 +60,13 @@ pub enum Head {
     PieceValues,
     /// Zero.
     Zero,
+}
+
+impl Activation {
+    /// Whether it is that of the engine's own nets, which a manifest omits.
+    pub(crate) const fn is_own(&self) -> bool {
+        matches!(self, Self::Pairs)
+    }
 }
 
 impl Inputs {
@@ -84,15 +97,23 @@ impl Architecture {
         let default = Self::default();
         let inputs = [("kings", Inputs::Kings), ("kings-attackers", Inputs::KingsAttackers)];
         let heads = [("piece-values", Head::PieceValues), ("zero", Head::Zero)];
-        Ok(Self {
+        let activations = [("pairs", Activation::Pairs), ("clipped", Activation::Clipped)];
+        let read = Self {
             inputs: table.word("inputs", &inputs)?.unwrap_or(default.inputs),
             width: table.multiple("width", 64, 128..=1024)?.unwrap_or(default.width),
             first: table.multiple("first", 8, 8..=32)?.unwrap_or(default.first),
             second: table.multiple("second", 8, 8..=64)?.unwrap_or(default.second),
             stacks: table.whole("stacks", 1..=16)?.unwrap_or(default.stacks),
-            activation: table.word("activation", &[("pairs", Activation::Pairs)])?.unwrap_or(default.activation),
+            activation: table.word("activation", &activations)?.unwrap_or(default.activation),
             factorised: table.flag("factorised")?.unwrap_or(default.factorised),
             head: table.word("head", &heads)?.unwrap_or(default.head),
-        })
+        };
+        let Self { inputs, width, first, second, stacks, .. } = read;
+        let is_clipped = read.activation == Activation::Clipped;
+        if is_clipped && (inputs, width, first, second, stacks) != (Inputs::Kings, 512, 16, 32, 8) {
+            let (what, needed) = ("the activation `clipped`, that of Fairy-Stockfish,".to_owned(), CLIPPED.to_owned());
+            return Err(table.error("activation", RecipeFault::Needs { what, needed }));
+        }
+        Ok(read)
     }
 }

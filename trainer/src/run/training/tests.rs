@@ -53,7 +53,7 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
         threads: 1,
         readers: 1,
         cache_bytes: 0,
-        checkpoint_steps: 1,
+        checkpoint_steps: Some(1),
         resident: false,
     };
     let plan = Plan::new(&recipe, &data).unwrap();
