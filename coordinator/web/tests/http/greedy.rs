@@ -87,9 +87,9 @@ async fn idle_accounts_stop_no_gate() {
     panic!("it stands at game {}", bench.number(frontier).await);
 }
 
-/// Other accounts with proven work may be there and ask for no games of a gate.
-#[tokio::test]
-async fn a_gate_that_others_leave_alone_is_for_any() {
+/// A gate in a fleet of ann and three other accounts with proven work. Returns her token and
+/// worker.
+async fn gate_of_four() -> (Bench, String, i64) {
     let bench = Bench::start().await;
     gate(&bench, LONG).await;
     let ann = bench.account("ann", Role::Volunteer).await;
@@ -110,6 +110,13 @@ async fn a_gate_that_others_leave_alone_is_for_any() {
         )
         .await;
     bench.draw_auditors().await;
+    (bench, ann, own)
+}
+
+/// Other accounts with proven work may be there and ask for no games of a gate.
+#[tokio::test]
+async fn a_gate_that_others_leave_alone_is_for_any() {
+    let (bench, ann, own) = gate_of_four().await;
     let is_gate = |work: &Work| matches!(work, Work::Games(lease) if lease.terms.opponent.is_some());
     let mut games = 0;
     for number in 0..20 {
@@ -123,6 +130,24 @@ async fn a_gate_that_others_leave_alone_is_for_any() {
     bench.clock.advance(60_001);
     assert!(is_gate(&grab(&bench, &ann, own, "later").await));
     assert!(!is_gate(&grab(&bench, &ann, own, "at once").await));
+}
+
+/// The rest of a share may be half a pair. No worker would play such a lease, nor any after it.
+#[tokio::test]
+async fn a_share_of_a_gate_has_whole_pairs() {
+    let (bench, ann, own) = gate_of_four().await;
+    bench.execute("UPDATE jobs SET frontier = 98 WHERE kind = 'match'".to_owned()).await;
+    let mut leases = Vec::new();
+    for number in 0..20 {
+        if let Work::Games(lease) = grab(&bench, &ann, own, &format!("{number}")).await
+            && lease.terms.opponent.is_some()
+        {
+            leases.push((lease.terms.first_game, lease.games));
+        }
+    }
+    assert!(leases.iter().all(|(first, games)| first % 2 == 0 && games % 2 == 0), "{leases:?}");
+    let games: u64 = leases.iter().map(|(_, games)| games).sum();
+    assert!((46..=50).contains(&games), "a third of all: {games} of {}", 98 + games);
 }
 
 /// Workers that have played nothing are names: leases are not sized to them.

@@ -245,7 +245,7 @@ impl Grant<'_> {
             return Ok(i64::MAX);
         }
         let GateShare { own, last_leased } = tx.shards().gate_share(job.id, self.player.account).await?;
-        Ok(gate_room(own, job.frontier, tx.now().0 - last_leased.0))
+        Ok(gate_room(own, job.frontier, tx.now().0 - last_leased.0, job.unit()))
     }
 
     /// Maximum games of a lease of this job: what the worker can play, the fleet leaves to it, and
