@@ -489,27 +489,30 @@ async fn has_first_pair(bench: &Bench) -> bool {
     bench.number(held).await == 1
 }
 
-/// Accounts take the first pair of a gate in turn, each of them just as the lease before is late or
-/// given back. Another one asks just after each.
-async fn turns_until_the_first_pair(is_given_back: bool) -> i64 {
+/// The seconds until the first pair of a gate is there. Six accounts take it in turn, each of them
+/// as soon as it may. Another one asks just after each.
+async fn seconds_until_the_first_pair(is_given_back: bool) -> i64 {
     let bench = Bench::start().await;
     gate(&bench, LONG).await;
     let mut ann = Player::new(&bench, "ann").await;
-    for turn in 1..9 {
+    let mut seconds = 0;
+    for turn in 1..=9 {
         let eve = bench.account(&format!("eve{turn}"), Role::Volunteer).await;
         let worker = bench.worker(&eve, "m").await;
-        let lease = bench.lease(&eve, worker, "1").await;
-        assert_eq!(lease.terms.first_game, 0);
+        let held = if turn <= 6 { Some(bench.lease(&eve, worker, "1").await) } else { None };
+        assert!(held.iter().all(|lease| lease.terms.first_game == 0));
         ann.work(&bench, play).await;
         bench.validate().await;
         if has_first_pair(&bench).await {
-            return turn;
+            return seconds;
         }
-        if is_given_back {
+        // Until it is late, or contested.
+        let pause = if turn < 3 && !is_given_back { 5 * 60 + 1 } else { 11 };
+        bench.clock.advance(pause * 1_000);
+        seconds += pause;
+        bench.step().await;
+        if let Some(lease) = held.filter(|_| is_given_back) {
             give_back(&bench, &eve, &lease, 0).await;
-        } else {
-            bench.clock.advance(5 * 60_000 + 1_000);
-            bench.step().await;
         }
     }
     panic!("it is held on and on");
@@ -517,8 +520,31 @@ async fn turns_until_the_first_pair(is_given_back: bool) -> i64 {
 
 #[tokio::test]
 async fn accounts_that_hold_a_pair_in_turn_stop_no_gate() {
-    assert_eq!(turns_until_the_first_pair(false).await, 3);
-    assert_eq!(turns_until_the_first_pair(true).await, 3);
+    assert_eq!(seconds_until_the_first_pair(false).await, 2 * 301 + 4 * 11);
+    assert_eq!(seconds_until_the_first_pair(true).await, 6 * 11);
+}
+
+/// Two accounts give a batch of pairs back, so that it is contested. Others do not all play it.
+#[tokio::test]
+async fn contested_pairs_are_not_for_all_at_once() {
+    let bench = Bench::start().await;
+    gate(&bench, LONG).await;
+    let mut lent = Vec::new();
+    for (round, names) in [["eve", "eva"].as_slice(), &["ann", "bob", "cat", "dan"], &["fay", "gus", "hal"]].iter().enumerate() {
+        for name in *names {
+            let token = bench.account(name, Role::Volunteer).await;
+            let worker = bench.worker(&token, "m").await;
+            let Work::Games(lease) = grab(&bench, &token, worker, "1").await else { continue };
+            if round == 0 {
+                assert_eq!((lease.terms.first_game, lease.games), (0, 8));
+                give_back(&bench, &token, &lease, 0).await;
+            } else {
+                lent.push((round, lease.terms.first_game, lease.games));
+            }
+        }
+        bench.clock.advance(11_000);
+    }
+    assert_eq!(lent, [(1, 0, 8), (2, 0, 2), (2, 2, 2), (2, 4, 2)]);
 }
 
 /// However much an account has proven, audits that it leaves go to others.
