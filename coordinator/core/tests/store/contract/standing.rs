@@ -284,7 +284,7 @@ async fn a_dropped_audit_is_a_fault(lab: Lab) {
     assert!(standing(&lab, eve).await.0 < before);
     let (key, now) = (AccountKey::Id(AccountId(eve.account)), lab.now());
     let explained = op!(lab.read, [key], |c| reports::standing::explain(&mut c, now, &key)).unwrap();
-    assert!(explained.last().unwrap().contains("it gave a lease back: games "), "{explained:#?}");
+    assert!(explained.iter().any(|line| line.contains("it gave a lease back: games ")), "{explained:#?}");
 }
 
 async fn files_of_rejected_games_expire(lab: Lab) {
