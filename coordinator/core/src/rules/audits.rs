@@ -104,9 +104,9 @@ pub fn draw_auditor(auditors: &[Auditor], may_audit: impl Fn(&Auditor) -> bool, 
 
 /// Chooses the auditor of an account's shard: an account that has not played its games. Accounts
 /// related to a player are left out, unless all are. In a fleet of two accounts it is the other
-/// one. An account with a trusted worker is no relative: it may have invited all others. Accounts
-/// that `left` an audit lately are drawn only for want of others, so none holds up verdicts for
-/// long.
+/// one. Accounts that `left` an audit lately are drawn only for want of others, so none holds up
+/// verdicts for long. An account with a trusted worker is no relative, since it may have invited all
+/// others, and may leave audits: a half of them is for it.
 #[must_use]
 pub fn choose_auditor(
     auditors: &[Auditor],
@@ -120,7 +120,8 @@ pub fn choose_auditor(
     let is_unrelated = |auditor: &Auditor| !related.contains(&auditor.account);
     let all_related = !auditors.iter().any(|auditor| is_new(auditor) && is_unrelated(auditor));
     let may_audit = |auditor: &Auditor| is_new(auditor) && (all_related || auditor.is_trusted || is_unrelated(auditor));
-    draw_auditor(auditors, |auditor| !left.contains(&auditor.account) && may_audit(auditor), draw)
+    let stays = |auditor: &Auditor| auditor.is_trusted || !left.contains(&auditor.account);
+    draw_auditor(auditors, |auditor| stays(auditor) && may_audit(auditor), draw)
         .or_else(|| draw_auditor(auditors, may_audit, draw))
         .or_else(|| draw_auditor(auditors, |auditor| auditor.account != own, draw))
 }
@@ -317,6 +318,8 @@ mod tests {
         assert_eq!(chosen(&all, &[]), BTreeSet::from([3]));
         assert_eq!(chosen(&all, &[AccountId(3)]), BTreeSet::from([2, 4]), "they are no relatives");
         assert_eq!(chosen(&all[..2], &[]), BTreeSet::from([2]), "there is no other one");
+        let trusted = all.map(|auditor| Auditor { is_trusted: auditor.account.0 == 4, ..auditor });
+        assert_eq!(chosen(&trusted, &[]), BTreeSet::from([3, 4]), "it was stopped, and is there again");
     }
 
     #[test]

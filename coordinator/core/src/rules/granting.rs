@@ -223,11 +223,14 @@ pub const fn is_small_gate(accounts: i64) -> bool {
 }
 
 /// Games of a gate that an account gets at most, beside those that it was lent or has delivered.
-/// So one account plays a third of the games up to the frontier. `idle` is the time since the last
-/// lease of the gate: then the others do not ask for it.
+/// So one account plays a third of the games up to the frontier, in whole `unit`s. `idle` is the
+/// time since the last lease of the gate: then the others do not ask for it.
 #[must_use]
-pub fn gate_room(own: i64, frontier: i64, idle: i64) -> i64 {
-    if idle > GATE_IDLE_MS { i64::MAX } else { FREE_GATE_GAMES.max(frontier / GATE_SHARE) - own }
+pub fn gate_room(own: i64, frontier: i64, idle: i64, unit: i64) -> i64 {
+    if idle > GATE_IDLE_MS {
+        return i64::MAX;
+    }
+    (FREE_GATE_GAMES.max(frontier / GATE_SHARE) - own) / unit * unit
 }
 
 /// Returns the seconds until an idle worker asks again; they grow with the number of workers.
@@ -299,9 +302,11 @@ mod tests {
 
     #[test]
     fn an_account_plays_a_third_of_a_gate_at_most() {
-        assert_eq!([0, 30, 32, 40].map(|own| gate_room(own, 96, 0)), [32, 2, 0, -8], "the first games are free");
-        assert_eq!([99, 100].map(|own| gate_room(own, 300, 60_000)), [1, 0]);
-        assert_eq!(gate_room(300, 300, 60_001), i64::MAX, "others do not ask for it");
+        let room = |own, frontier| gate_room(own, frontier, 60_000, 2);
+        assert_eq!([0, 30, 32, 40].map(|own| room(own, 96)), [32, 2, 0, -8], "the first games are free");
+        assert_eq!([98, 100].map(|own| room(own, 300)), [2, 0]);
+        assert_eq!([100, 102].map(|frontier| room(16, frontier)), [16, 18], "whole pairs");
+        assert_eq!(gate_room(300, 300, 60_001, 2), i64::MAX, "others do not ask for it");
         assert_eq!([3, 4].map(is_small_gate), [true, false], "few accounts play all of it");
         let auditor = |proven_nodes, is_trusted| Auditor { account: AccountId(1), proven_nodes, is_trusted };
         assert_eq!(gate_accounts(&[auditor(0, false), auditor(1, false), auditor(0, true)]), 2);

@@ -5,7 +5,16 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use crate::model::{Holder, LeaseId, Part, Segment, SegmentEdit, SegmentState, ShardId, common};
+use crate::{
+    clock::SECOND,
+    model::{Holder, LeaseId, Part, Segment, SegmentEdit, SegmentState, ShardId, common},
+};
+
+/// Pairs of a match are contested from this attempt on. The index `segments_contested` has it too.
+const CONTESTED_ATTEMPTS: i64 = 3;
+
+/// A contested pair is for another account so long after its last lease began.
+pub const CONTESTED_MS: i64 = 10 * SECOND;
 
 impl SegmentState {
     /// All changes of a game's holder.
@@ -64,6 +73,15 @@ pub fn lease(open: &[Segment], range: &Range<i64>, lease: LeaseId) -> Vec<Segmen
     }
     edits.push(SegmentEdit::Put(Segment { numbers: range.clone(), holder: Holder::Leased(lease), attempts }));
     edits
+}
+
+/// The first games of a segment that one account holds, and that another one gets too. Contested
+/// pairs are lent one by one: accounts that ask at the same time play different ones.
+#[must_use]
+pub fn second_part(held: &Segment, unit: i64, max_games: i64) -> Range<i64> {
+    let is_contested = unit > 1 && held.attempts >= CONTESTED_ATTEMPTS;
+    let games = if is_contested { unit } else { max_games };
+    held.numbers.start..held.numbers.end.min(held.numbers.start + games)
 }
 
 /// Hands the first games of a late lease's segment to another lease.
@@ -340,6 +358,18 @@ mod tests {
                 world.check();
             }
         }
+    }
+
+    #[test]
+    fn contested_pairs_are_lent_one_by_one() {
+        let part = |attempts, unit| {
+            let held = Segment { numbers: 4..20, holder: Holder::Leased(LeaseId(1)), attempts };
+            second_part(&held, unit, 10)
+        };
+        assert_eq!([part(2, 2), part(3, 2), part(9, 2)], [4..14, 4..6, 4..6]);
+        assert_eq!(part(3, 1), 4..14, "games of self-play are not");
+        let last = Segment { numbers: 4..8, holder: Holder::Leased(LeaseId(1)), attempts: 1 };
+        assert_eq!(second_part(&last, 2, 10), 4..8);
     }
 
     #[test]

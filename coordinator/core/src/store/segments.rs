@@ -5,8 +5,9 @@ use std::ops::Range;
 use sqlx::{FromRow, Row as _, any::AnyRow};
 
 use super::{convert::numbers, error::StoreError, operation::repository};
-use crate::model::{
-    AccountId, Holder, JobId, LeaseId, MAX_GAMES_PER_LEASE, Segment, SegmentEdit, SegmentState, ShardId,
+use crate::{
+    clock::Time,
+    model::{AccountId, Holder, JobId, LeaseId, MAX_GAMES_PER_LEASE, Segment, SegmentEdit, SegmentState, ShardId},
 };
 
 /// Open segments read for one lease.
@@ -45,11 +46,17 @@ impl Segments<'_> {
         Ok(sqlx::query_as(query).bind(job).bind(range.start).bind(range.end).fetch_all(self.0.raw()).await?)
     }
 
-    /// The first games that three leases or more did not deliver, if they are not granted to this
-    /// account, nor lost by it.
-    pub async fn contested(&mut self, job: JobId, account: AccountId) -> Result<Option<Segment>, StoreError> {
+    /// The first contested games whose last lease began before a time, if they are not granted to
+    /// this account, nor lost by it.
+    pub async fn contested(
+        &mut self,
+        job: JobId,
+        account: AccountId,
+        before: Time,
+    ) -> Result<Option<Segment>, StoreError> {
         let query = "SELECT first, games, state, lease, shard, attempts FROM segments
                      WHERE job = $1 AND state = 'leased' AND attempts >= 3
+                     AND (SELECT created FROM leases WHERE leases.id = segments.lease) < $4
                      AND NOT EXISTS (SELECT 1 FROM leases AS own WHERE own.account = $2 AND own.job = $1
                                      AND own.state = 'active' AND own.first <= segments.first
                                      AND own.first + own.games > segments.first)
@@ -57,7 +64,7 @@ impl Segments<'_> {
                                      AND own.state IN ('expired', 'returned') AND own.first <= segments.first
                                      AND own.first > segments.first - $3 AND own.first + own.games > segments.first)
                      ORDER BY first LIMIT 1";
-        let query = sqlx::query_as(query).bind(job).bind(account).bind(MAX_GAMES_PER_LEASE);
+        let query = sqlx::query_as(query).bind(job).bind(account).bind(MAX_GAMES_PER_LEASE).bind(before);
         Ok(query.fetch_optional(self.0.raw()).await?)
     }
 

@@ -87,9 +87,9 @@ async fn idle_accounts_stop_no_gate() {
     panic!("it stands at game {}", bench.number(frontier).await);
 }
 
-/// Other accounts with proven work may be there and ask for no games of a gate.
-#[tokio::test]
-async fn a_gate_that_others_leave_alone_is_for_any() {
+/// A gate in a fleet of ann and three other accounts with proven work. Returns her token and
+/// worker.
+async fn gate_of_four() -> (Bench, String, i64) {
     let bench = Bench::start().await;
     gate(&bench, LONG).await;
     let ann = bench.account("ann", Role::Volunteer).await;
@@ -110,6 +110,13 @@ async fn a_gate_that_others_leave_alone_is_for_any() {
         )
         .await;
     bench.draw_auditors().await;
+    (bench, ann, own)
+}
+
+/// Other accounts with proven work may be there and ask for no games of a gate.
+#[tokio::test]
+async fn a_gate_that_others_leave_alone_is_for_any() {
+    let (bench, ann, own) = gate_of_four().await;
     let is_gate = |work: &Work| matches!(work, Work::Games(lease) if lease.terms.opponent.is_some());
     let mut games = 0;
     for number in 0..20 {
@@ -123,6 +130,24 @@ async fn a_gate_that_others_leave_alone_is_for_any() {
     bench.clock.advance(60_001);
     assert!(is_gate(&grab(&bench, &ann, own, "later").await));
     assert!(!is_gate(&grab(&bench, &ann, own, "at once").await));
+}
+
+/// The rest of a share may be half a pair. No worker would play such a lease, nor any after it.
+#[tokio::test]
+async fn a_share_of_a_gate_has_whole_pairs() {
+    let (bench, ann, own) = gate_of_four().await;
+    bench.execute("UPDATE jobs SET frontier = 98 WHERE kind = 'match'".to_owned()).await;
+    let mut leases = Vec::new();
+    for number in 0..20 {
+        if let Work::Games(lease) = grab(&bench, &ann, own, &format!("{number}")).await
+            && lease.terms.opponent.is_some()
+        {
+            leases.push((lease.terms.first_game, lease.games));
+        }
+    }
+    assert!(leases.iter().all(|(first, games)| first % 2 == 0 && games % 2 == 0), "{leases:?}");
+    let games: u64 = leases.iter().map(|(_, games)| games).sum();
+    assert!((46..=50).contains(&games), "a third of all: {games} of {}", 98 + games);
 }
 
 /// Workers that have played nothing are names: leases are not sized to them.
@@ -464,27 +489,30 @@ async fn has_first_pair(bench: &Bench) -> bool {
     bench.number(held).await == 1
 }
 
-/// Accounts take the first pair of a gate in turn, each of them just as the lease before is late or
-/// given back. Another one asks just after each.
-async fn turns_until_the_first_pair(is_given_back: bool) -> i64 {
+/// The seconds until the first pair of a gate is there. Six accounts take it in turn, each of them
+/// as soon as it may. Another one asks just after each.
+async fn seconds_until_the_first_pair(is_given_back: bool) -> i64 {
     let bench = Bench::start().await;
     gate(&bench, LONG).await;
     let mut ann = Player::new(&bench, "ann").await;
-    for turn in 1..9 {
+    let mut seconds = 0;
+    for turn in 1..=9 {
         let eve = bench.account(&format!("eve{turn}"), Role::Volunteer).await;
         let worker = bench.worker(&eve, "m").await;
-        let lease = bench.lease(&eve, worker, "1").await;
-        assert_eq!(lease.terms.first_game, 0);
+        let held = if turn <= 6 { Some(bench.lease(&eve, worker, "1").await) } else { None };
+        assert!(held.iter().all(|lease| lease.terms.first_game == 0));
         ann.work(&bench, play).await;
         bench.validate().await;
         if has_first_pair(&bench).await {
-            return turn;
+            return seconds;
         }
-        if is_given_back {
+        // Until it is late, or contested.
+        let pause = if turn < 3 && !is_given_back { 5 * 60 + 1 } else { 11 };
+        bench.clock.advance(pause * 1_000);
+        seconds += pause;
+        bench.step().await;
+        if let Some(lease) = held.filter(|_| is_given_back) {
             give_back(&bench, &eve, &lease, 0).await;
-        } else {
-            bench.clock.advance(5 * 60_000 + 1_000);
-            bench.step().await;
         }
     }
     panic!("it is held on and on");
@@ -492,8 +520,33 @@ async fn turns_until_the_first_pair(is_given_back: bool) -> i64 {
 
 #[tokio::test]
 async fn accounts_that_hold_a_pair_in_turn_stop_no_gate() {
-    assert_eq!(turns_until_the_first_pair(false).await, 3);
-    assert_eq!(turns_until_the_first_pair(true).await, 3);
+    assert_eq!(seconds_until_the_first_pair(false).await, 2 * 301 + 4 * 11);
+    assert_eq!(seconds_until_the_first_pair(true).await, 6 * 11);
+}
+
+/// Two accounts give a batch of pairs back, so that it is contested. Others do not all play it.
+#[tokio::test]
+async fn contested_pairs_are_not_for_all_at_once() {
+    let bench = Bench::start().await;
+    gate(&bench, LONG).await;
+    let mut lent = Vec::new();
+    for (round, names) in
+        [["eve", "eva"].as_slice(), &["ann", "bob", "cat", "dan"], &["fay", "gus", "hal"]].iter().enumerate()
+    {
+        for name in *names {
+            let token = bench.account(name, Role::Volunteer).await;
+            let worker = bench.worker(&token, "m").await;
+            let Work::Games(lease) = grab(&bench, &token, worker, "1").await else { continue };
+            if round == 0 {
+                assert_eq!((lease.terms.first_game, lease.games), (0, 8));
+                give_back(&bench, &token, &lease, 0).await;
+            } else {
+                lent.push((round, lease.terms.first_game, lease.games));
+            }
+        }
+        bench.clock.advance(11_000);
+    }
+    assert_eq!(lent, [(1, 0, 8), (1, 8, 8), (2, 0, 2), (2, 2, 2), (2, 4, 2)]);
 }
 
 /// However much an account has proven, audits that it leaves go to others.

@@ -215,12 +215,9 @@ async fn audits_that_are_dropped_go_to_others() {
         }
         ann.work(&bench, play).await;
         bench.validate().await;
-        if dropped == 40 {
-            break;
-        }
+        assert!(dropped <= 1, "she is drawn once");
     }
     println!("{dropped} audits were dropped before another account made one");
-    assert!(dropped < 40, "she is drawn with each chance of two");
     assert_eq!(bench.number("SELECT faults FROM accounts WHERE name = 'eve'").await, dropped);
 }
 

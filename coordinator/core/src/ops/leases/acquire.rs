@@ -245,7 +245,7 @@ impl Grant<'_> {
             return Ok(i64::MAX);
         }
         let GateShare { own, last_leased } = tx.shards().gate_share(job.id, self.player.account).await?;
-        Ok(gate_room(own, job.frontier, tx.now().0 - last_leased.0))
+        Ok(gate_room(own, job.frontier, tx.now().0 - last_leased.0, job.unit()))
     }
 
     /// Maximum games of a lease of this job: what the worker can play, the fleet leaves to it, and
@@ -311,7 +311,7 @@ impl Grant<'_> {
     async fn second_of(&self, tx: &mut Tx<'_>, job: &Job, max_games: i64) -> Result<Option<Lease>, StoreError> {
         let now = tx.now();
         let Some(segment) = self.held_by_others(tx, job, now).await? else { return Ok(None) };
-        let numbers = segment.numbers.start..segment.numbers.end.min(segment.numbers.start + max_games);
+        let numbers = segments::second_part(&segment, job.unit(), max_games);
         tx.jobs().record_grant(job.id, now, job.frontier).await?;
         let attempts = segment.attempts + 1;
         let (id, lease) = self.lease(tx, job, LeaseKind::Fresh, &numbers, None, attempts).await?;
@@ -320,13 +320,13 @@ impl Grant<'_> {
         Ok(Some(lease))
     }
 
-    /// Games of the oldest late lease. In a match they are first those that several leases did not
-    /// deliver: each account gets these at once. Accounts that ask just as a lease becomes late
-    /// would hold them in turn, and the verdict waits for each pair.
+    /// Games of the oldest late lease. In a match contested pairs come first: accounts that ask just
+    /// as a lease becomes late would hold one in turn, and the verdict waits for each.
     async fn held_by_others(&self, tx: &mut Tx<'_>, job: &Job, now: Time) -> Result<Option<Segment>, StoreError> {
         let account = self.player.account;
         if job.unit() > 1
-            && let Some(contested) = tx.segments().contested(job.id, account).await?
+            && let Some(contested) =
+                tx.segments().contested(job.id, account, now.after(-segments::CONTESTED_MS)).await?
         {
             return Ok(Some(contested));
         }

@@ -61,8 +61,8 @@ pub struct Audits {
 pub struct Entry {
     /// Its time.
     pub at: Time,
-    /// The kind of a lapsed lease, `dropped` for an audit, `comparison`, or `ruling`; none for an
-    /// event.
+    /// The kind of a lapsed lease, `dropped` for an audit, `returned`, `comparison`, or `ruling`; none
+    /// for an event.
     pub what: Option<String>,
     /// The text of an event.
     pub text: Option<String>,
@@ -128,8 +128,9 @@ pub async fn facts(connection: &mut Connection<'_>, account: &AccountKey) -> Res
     })
 }
 
-/// The history of an account: the events about it and its workers, its lapsed leases and dropped
-/// audits. With them are the comparisons and rulings that found a difference in its games.
+/// The history of an account: the events about it and its workers, its lapsed leases, dropped audits
+/// and leases that it gave back at a price. With them are the comparisons and rulings that found a
+/// difference in its games.
 async fn history(connection: &mut Connection<'_>, account: AccountId) -> Result<Vec<Entry>, StoreError> {
     let query = "SELECT at, what, text, job, first, games, ruling FROM (
                      SELECT at, NULL AS what, text, 0 AS job, 0 AS first, 0 AS games, 0 AS ruling FROM events
@@ -140,6 +141,8 @@ async fn history(connection: &mut Connection<'_>, account: AccountId) -> Result<
                      WHERE account = $1 AND state = 'expired'
                      UNION ALL SELECT created, 'dropped', NULL, job, first, games, 0 FROM leases
                      WHERE account = $1 AND state = 'returned' AND kind = 'audit'
+                     UNION ALL SELECT created, 'returned', NULL, job, first, games, 0 FROM leases
+                     WHERE account = $1 AND state = 'returned' AND kind = 'fresh' AND charged > 0
                      UNION ALL SELECT comparisons.created, 'comparison', NULL, comparisons.job, comparisons.game, 1, 0
                      FROM shards CROSS JOIN comparisons
                      WHERE shards.account = $1 AND comparisons.left_shard = shards.id AND comparisons.game IS NOT NULL

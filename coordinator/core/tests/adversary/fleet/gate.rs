@@ -52,7 +52,7 @@ impl World {
         let players: Vec<AccountId> = batches.iter().filter_map(player).collect();
         let own = players.iter().filter(|player| **player == AccountId(index as i64)).count() as i64;
         let accounts = self.accounts.iter().filter(|account| !account.is_out).count() as i64;
-        let room = granting::gate_room(own * BATCH_GAMES, players.len() as i64 * BATCH_GAMES, 0);
+        let room = granting::gate_room(own * BATCH_GAMES, players.len() as i64 * BATCH_GAMES, 0, 2);
         if !granting::is_small_gate(accounts) && room < BATCH_GAMES {
             return None;
         }

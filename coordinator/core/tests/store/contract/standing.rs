@@ -2,8 +2,9 @@
 
 use coordinator_core::{
     clock::{DAY, HOUR, SECOND},
-    model::ShardId,
+    model::{AccountId, AccountKey, ShardId},
     ops::{leases::ExtendLeases, retention::ExpireRejected, settings::FollowClock, validation::RejectShard},
+    reports,
     rules::granting::Policy,
 };
 use protocol::{
@@ -15,7 +16,10 @@ use protocol::{
 };
 
 use super::{cases, leases::a_match};
-use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player};
+use crate::{
+    common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player},
+    op,
+};
 
 cases! {
     an_audit_is_lent_as_well
@@ -278,6 +282,9 @@ async fn a_dropped_audit_is_a_fault(lab: Lab) {
     let (before, _) = standing(&lab, eve).await;
     lab.release(eve, &fresh.token, fresh.terms.first_game).await.unwrap();
     assert!(standing(&lab, eve).await.0 < before);
+    let (key, now) = (AccountKey::Id(AccountId(eve.account)), lab.now());
+    let explained = op!(lab.read, [key], |c| reports::standing::explain(&mut c, now, &key)).unwrap();
+    assert!(explained.iter().any(|line| line.contains("it gave a lease back: games ")), "{explained:#?}");
 }
 
 async fn files_of_rejected_games_expire(lab: Lab) {
