@@ -105,8 +105,8 @@ pub fn draw_auditor(auditors: &[Auditor], may_audit: impl Fn(&Auditor) -> bool, 
 /// Chooses the auditor of an account's shard: an account that has not played its games. Accounts
 /// related to a player are left out, unless all are. In a fleet of two accounts it is the other
 /// one. Accounts that `left` an audit lately are drawn only for want of others, so none holds up
-/// verdicts for long. An account with a trusted worker is no relative, since it may have invited all
-/// others, and may leave audits: a half of them is for it.
+/// verdicts for long. An account with a trusted worker is no relative, since it may have invited
+/// all others. It may leave audits: a half of them is for it.
 #[must_use]
 pub fn choose_auditor(
     auditors: &[Auditor],

@@ -61,8 +61,8 @@ pub struct Audits {
 pub struct Entry {
     /// Its time.
     pub at: Time,
-    /// The kind of a lapsed lease, `dropped` for an audit, `returned`, `comparison`, or `ruling`; none
-    /// for an event.
+    /// The kind of a lapsed lease, `dropped` for an audit, `returned`, `comparison`, or `ruling`;
+    /// none for an event.
     pub what: Option<String>,
     /// The text of an event.
     pub text: Option<String>,
@@ -128,9 +128,9 @@ pub async fn facts(connection: &mut Connection<'_>, account: &AccountKey) -> Res
     })
 }
 
-/// The history of an account: the events about it and its workers, its lapsed leases, dropped audits
-/// and leases that it gave back at a price. With them are the comparisons and rulings that found a
-/// difference in its games.
+/// The history of an account: the events about it and its workers, its lapsed leases and dropped
+/// audits, and leases that it gave back at a price. With them are the comparisons and rulings that
+/// found a difference in its games.
 async fn history(connection: &mut Connection<'_>, account: AccountId) -> Result<Vec<Entry>, StoreError> {
     let query = "SELECT at, what, text, job, first, games, ruling FROM (
                      SELECT at, NULL AS what, text, 0 AS job, 0 AS first, 0 AS games, 0 AS ruling FROM events
