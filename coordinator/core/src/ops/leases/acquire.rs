@@ -320,8 +320,8 @@ impl Grant<'_> {
         Ok(Some(lease))
     }
 
-    /// Games of the oldest late lease. In a match contested pairs come first, since the verdict waits
-    /// for each. Accounts that ask just as a lease becomes late would hold one in turn.
+    /// Games of the oldest late lease. In a match contested pairs come first, since the verdict
+    /// waits for each. Accounts that ask just as a lease becomes late would hold one in turn.
     async fn held_by_others(&self, tx: &mut Tx<'_>, job: &Job, now: Time) -> Result<Option<Segment>, StoreError> {
         let account = self.player.account;
         if job.unit() > 1

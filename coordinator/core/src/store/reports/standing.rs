@@ -128,9 +128,9 @@ pub async fn facts(connection: &mut Connection<'_>, account: &AccountKey) -> Res
     })
 }
 
-/// The history of an account: the events about it and its workers, its lapsed leases and dropped
-/// audits, and leases that it gave back at a price. With them are the comparisons and rulings that
-/// found a difference in its games.
+/// The history of an account: the events about it and its workers, lapsed leases, dropped audits,
+/// and leases given back at a price. With them are the comparisons and rulings that found a
+/// difference in its games.
 async fn history(connection: &mut Connection<'_>, account: AccountId) -> Result<Vec<Entry>, StoreError> {
     let query = "SELECT at, what, text, job, first, games, ruling FROM (
                      SELECT at, NULL AS what, text, 0 AS job, 0 AS first, 0 AS games, 0 AS ruling FROM events
