@@ -88,23 +88,23 @@ pub trait Backend {
     /// # Errors
     ///
     /// If the backend keeps none.
-    fn begin_keeping(&mut self) -> Result<(), BackendError> {
+    fn begin_resident(&mut self) -> Result<(), BackendError> {
         Err(BackendError::KeepsNone)
     }
 
     /// Keeps the positions of a batch on the device, after those before.
-    fn keep(&mut self, batch: &Batch) {
+    fn add_resident(&mut self, batch: &Batch) {
         let _ = batch;
     }
 
-    /// As [`step_ahead`](Self::step_ahead), on kept positions. They are numbered in the order in
-    /// which they were kept.
+    /// As [`step_ahead`](Self::step_ahead), on positions that the device keeps. They are numbered
+    /// in the order in which they were added.
     ///
     /// # Panics
     ///
     /// If the backend keeps none.
-    fn step_on_kept(&mut self, places: &[i64], loss: Loss, learning_rate: f64) -> Option<Totals> {
-        let _ = (places, loss, learning_rate);
+    fn step_on_resident(&mut self, numbers: &[i64], loss: Loss, learning_rate: f64) -> Option<Totals> {
+        let _ = (numbers, loss, learning_rate);
         panic!("this backend keeps no positions");
     }
 

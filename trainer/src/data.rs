@@ -43,8 +43,8 @@ pub enum DataError {
     TooSmall { found: u64, least: u64 },
     #[error("{}: the scores of no shard say anything of the results: there is no scale to read them on", manifest.display())]
     NoScale { manifest: PathBuf },
-    #[error("a streamed set may be of any size: no device keeps it (`data.streamed`)")]
-    KeptStreamed,
+    #[error("`--resident` is not for a streamed set, which may be of any size (`data.streamed`)")]
+    ResidentStreamed,
     #[error(transparent)]
     Reading(#[from] TrainingError),
     #[error(
@@ -361,8 +361,8 @@ impl TrainingData {
     /// # Errors
     ///
     /// If they cannot be read, a filter leaves nothing, or the sets are streamed.
-    pub fn read_all(&self, threads: usize, mut keep: impl FnMut(&Batch)) -> Result<Order, DataError> {
-        let Sets::Opened(sets) = &self.sets else { return Err(DataError::KeptStreamed) };
+    pub fn read_all(&self, threads: usize, mut add: impl FnMut(&Batch)) -> Result<Order, DataError> {
+        let Sets::Opened(sets) = &self.sets else { return Err(DataError::ResidentStreamed) };
         let plan = Plan {
             seed: self.seed,
             blocks_in_pool: 1,
@@ -382,29 +382,39 @@ impl TrainingData {
             });
             let mut reader = self.reader_of(alone.collect(), &plan, ReaderPosition::default())?;
             let mut count = 0;
-            for _ in 0..set.shards.iter().map(|shard| shard.index().len()).sum() {
+            let blocks = set.shards.iter().map(|shard| shard.index().len() as u64).sum();
+            for _ in 0..blocks {
                 reader.read_pool(&mut samples)?;
                 batch.clear();
                 for (sample, mirrored) in samples.iter().flat_map(|sample| images.iter().map(move |it| (sample, *it))) {
                     batch.push_image(sample, self.features, scales.of(sample), mirrored);
                 }
                 count += batch.len() as u64;
-                keep(&batch);
+                add(&batch);
             }
             if count == 0 {
                 let rejected = reader.rejected().total();
-                return Err(TrainingError::NothingLeft { pools: 1, rejected }.into());
+                return Err(TrainingError::NothingLeft { pools: blocks, rejected }.into());
             }
             counts.push((count, set.weight));
         }
         Ok(Order::new(self.seed, &counts))
     }
 
-    /// Draws places of positions that a device keeps, in an order that [`read_all`](Self::read_all)
-    /// returned.
+    /// Draws positions that a device keeps, in an order that [`read_all`](Self::read_all) returned.
     #[must_use]
-    pub fn load_places(order: Order, batch: usize, from: ReaderPosition) -> Loader {
-        Loader::of_places(order, batch, from)
+    pub fn load_resident(order: Order, batch: usize, from: ReaderPosition) -> Loader {
+        Loader::of_resident(order, batch, from)
+    }
+
+    /// Checks that a device may keep the data of all stages.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is streamed.
+    pub fn check_resident(&self) -> Result<(), DataError> {
+        let is_streamed = |stage: &Self| matches!(stage.sets, Sets::Streamed(..));
+        if is_streamed(self) || self.later.iter().any(is_streamed) { Err(DataError::ResidentStreamed) } else { Ok(()) }
     }
 
     fn reader(&self, plan: &Plan, from: ReaderPosition) -> Result<Reader, TrainingError> {

@@ -1,7 +1,7 @@
 //! The libtorch backend: for graphics cards, and on the CPU as a reference for our own loops.
 //!
-//! The layers are a graph, differentiated by autograd; the [input layer](input_layer) is so on the
-//! CPU, and has products of its own on a card. The optimiser is the arithmetic of
+//! Autograd differentiates the layers, and on the CPU the [input layer](input_layer) too. On a card
+//! that layer is two products of matrices. The optimiser is the arithmetic of
 //! [`optimizer`](crate::optimizer) in tensors. Results agree with the CPU backend to rounding, not
 //! to the bit.
 //!
@@ -33,7 +33,7 @@ use crate::{
 };
 
 use input_layer::{Hidden, Products, bags};
-use inputs::{Inputs, Kept, Prefetched};
+use inputs::{Inputs, Prefetched, ResidentSet};
 use parameters::{Effective, Parameters};
 
 /// A net that is trained by libtorch.
@@ -46,7 +46,7 @@ pub struct Torch {
     products: Option<Products>,
     /// The prefetched next batch.
     prefetched: Option<Prefetched>,
-    kept: Kept,
+    resident: ResidentSet,
     /// Losses of a card's steps that were not read yet.
     unread: Vec<Tensor>,
 }
@@ -56,7 +56,7 @@ pub struct Torch {
 pub enum DeviceKind {
     /// The CPU.
     Cpu,
-    /// The CPU, by what a card would do. It is slow, and there to try a card's code without one.
+    /// The CPU, with the code of a card: slow, for tests without one.
     Rehearsal,
     /// The graphics card with this number.
     Cuda(usize),
@@ -66,7 +66,7 @@ pub enum DeviceKind {
 const LAYERS: [Array; 6] =
     [Array::FirstBias, Array::First, Array::SecondBias, Array::Second, Array::OutputBias, Array::Output];
 
-/// The precision of the layers above the transformer.
+/// The precision of the layers above the transformer, and of its gradients on a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
     /// Floats of 32 bits, as everywhere else.
@@ -106,7 +106,7 @@ impl Torch {
             parameters: Parameters::new(shape, optimizer, state, device),
             products: (kind != DeviceKind::Cpu).then(|| Products::new(shape, precision, device)),
             prefetched: None,
-            kept: Kept::default(),
+            resident: ResidentSet::default(),
             unread: Vec::new(),
         })
     }
@@ -198,13 +198,13 @@ impl Torch {
         };
         leaves.extend(layers);
         let total = Self::losses(inputs, &self.values_of(&hidden, inputs, &weights), loss).sum(Kind::Float);
-        let found = Tensor::run_backward(&[&total], &leaves, false, false);
+        let gradients = Tensor::run_backward(&[&total], &leaves, false, false);
         let one = f64::from(self.shape.transformer_one());
         let below = no_grad(|| match &self.products {
-            Some(products) => products.gradients(&found[0], &found[1]),
-            None => [&found[0] * one, &found[1] * one, found[2].shallow_clone()],
+            Some(products) => products.gradients(&gradients[0], &gradients[1]),
+            None => [&gradients[0] * one, &gradients[1] * one, gradients[2].shallow_clone()],
         });
-        let layers = &found[found.len() - LAYERS.len()..];
+        let layers = &gradients[gradients.len() - LAYERS.len()..];
         self.parameters.step(below, layers, inputs.stacks.numel(), learning_rate);
         total.detach()
     }
@@ -213,7 +213,7 @@ impl Torch {
 impl Backend for Torch {
     fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals {
         let totals = self.step_ahead(batch, None, loss, learning_rate);
-        totals.unwrap_or_else(|| Totals { loss: self.unread_losses().iter().sum() })
+        totals.unwrap_or_else(|| Totals { loss: self.unread.pop().map_or(0.0, |loss| loss.double_value(&[])) })
     }
 
     fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Option<Totals> {
@@ -225,17 +225,17 @@ impl Backend for Torch {
         self.totals(total)
     }
 
-    fn begin_keeping(&mut self) -> Result<(), BackendError> {
-        self.kept = Kept::default();
+    fn begin_resident(&mut self) -> Result<(), BackendError> {
+        self.resident = ResidentSet::default();
         Ok(())
     }
 
-    fn keep(&mut self, batch: &Batch) {
-        self.kept.add(batch, self.shape.sizes.inputs().count(), self.device);
+    fn add_resident(&mut self, batch: &Batch) {
+        self.resident.add(batch, self.shape.sizes.inputs().count());
     }
 
-    fn step_on_kept(&mut self, places: &[i64], loss: Loss, learning_rate: f64) -> Option<Totals> {
-        let inputs = self.kept.pick(places, self.device);
+    fn step_on_resident(&mut self, numbers: &[i64], loss: Loss, learning_rate: f64) -> Option<Totals> {
+        let inputs = self.resident.pick(numbers, self.device);
         let total = self.learn(&inputs, loss, learning_rate);
         self.totals(total)
     }

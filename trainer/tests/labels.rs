@@ -195,7 +195,7 @@ fn kept_positions_are_those_of_the_games() {
         let keep = |batch: &Batch| labels.extend((0..batch.len()).map(|place| labelled(&positions, batch, place)));
         let order = open(folder.path(), mirrored).read_all(2, keep).unwrap();
         // Both sets have the same weight, so the smaller one is drawn more than once.
-        let drawn: BTreeSet<_> = (0..20 * labels.len() as u64).map(|number| order.place(number)).collect();
+        let drawn: BTreeSet<_> = (0..20 * labels.len() as u64).map(|draw| order.number(draw)).collect();
         assert!(drawn.into_iter().eq(0..labels.len() as u64));
         labels
     };
@@ -204,6 +204,21 @@ fn kept_positions_are_those_of_the_games() {
         |labels: &[&Labelled], is_counted: fn(&Labelled) -> bool| labels.iter().filter(|it| is_counted(it)).count();
     assert_eq!((count(&plain, |it| it.is_image), 2 * plain.len()), (0, mirrored.len()));
     assert_eq!(count(&mirrored, |it| it.is_image), count(&plain, |it| it.has_image));
+    // None is kept more often than the games have it.
+    let total: usize = positions.values().map(|same| same.iter().filter(|it| !it.is_image).count()).sum();
+    assert!(
+        (total * 3 / 5..total).contains(&plain.len()),
+        "{} of {total}, of which a quarter is held out",
+        plain.len()
+    );
+    let mut times: BTreeMap<*const Labelled, usize> = BTreeMap::new();
+    for label in &plain {
+        *times.entry(*label).or_default() += 1;
+    }
+    for same in positions.values() {
+        let found: usize = same.iter().filter_map(|it| times.get(&std::ptr::from_ref(it))).sum();
+        assert!(found <= same.iter().filter(|it| !it.is_image).count());
+    }
     for (set, shard) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         assert!(plain.iter().filter(|it| (it.set, it.shard) == (set, shard)).count() > 500);
     }

@@ -17,16 +17,18 @@ use runs::{done, killed_and_resumed, rejected, same, trainer};
 
 const SCHEDULE: &str = "batch = 250\nepochs = 3\npositions_per_epoch = 10_000\n";
 
+/// Kills after so many checkpoints, each time with other intervals between them.
+const KILLS: [(usize, &[&str]); 3] =
+    [(2, &["--checkpoint-steps", "7"]), (5, &["--checkpoint-steps", "11"]), (1, &["--checkpoint-steps", "3"])];
+
 #[test]
 fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
     let folder = Folder::new("torch-killed", SCHEDULE, "[optimizer]\nkind = \"ranger\"");
     let torch = |precision| ["--backend", "torch", "--threads", "2", "--precision", precision];
-    let kept = ["--backend", "rehearsal", "--threads", "2", "--resident"];
-    for (what, all) in [("float32", &torch("float32")[..]), ("mixed", &torch("mixed")), ("kept", &kept)] {
+    for (what, all) in [("float32", torch("float32")), ("mixed", torch("mixed"))] {
         let (unbroken, broken) = (format!("unbroken-{what}"), format!("broken-{what}"));
-        done(&mut trainer(&folder, &unbroken, all));
-        let steps = |number| ["--checkpoint-steps", number];
-        killed_and_resumed(&folder, &broken, all, &[(2, &steps("7")), (5, &steps("11")), (1, &steps("3"))]);
+        done(&mut trainer(&folder, &unbroken, &all));
+        killed_and_resumed(&folder, &broken, &all, &KILLS);
         same(&folder, &unbroken, &broken);
     }
     let net = |run: &str| fs::read(folder.file(run).join("net.nnue")).unwrap();
@@ -51,6 +53,23 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
             sentence.contains("checkpoint.safetensors: it was learned by libtorch 2.11.0 on the processor, 2 threads")
         );
     }
+}
+
+/// A card's code, with positions that the device keeps: each stage has others.
+#[test]
+fn a_killed_resident_run_resumes_in_each_stage() {
+    let rest = "[loss]\nlambda_start = 1.0\n[average]\ndecay = 1\ninterval_steps = 5\n\
+                [[stages]]\nschedule.batch = 500\ndata.mirrored = true\n[[stages]]\nschedule.epochs = 1\n";
+    let folder = Folder::new("resident-killed", SCHEDULE, rest);
+    let all = ["--backend", "rehearsal", "--threads", "2", "--resident"];
+    done(&mut trainer(&folder, "unbroken", &all));
+    killed_and_resumed(&folder, "broken", &all, &KILLS);
+    same(&folder, "unbroken", "broken");
+    let streamed = fs::read_to_string(folder.file("recipe.toml")).unwrap().replace("[data]", "[data]\nstreamed = true");
+    fs::write(folder.file("recipe.toml"), streamed).unwrap();
+    let sentence = rejected(&mut trainer(&folder, "streamed", &all));
+    assert!(sentence.contains("`--resident` is not for a streamed set"), "{sentence}");
+    assert!(!folder.file("streamed").join("checkpoint.safetensors").exists());
 }
 
 /// A card's code learns as the other does, and from positions that the device keeps.

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     /// and rehearsal, a card's code on the processor
     #[arg(long, value_name = "BACKEND", default_value = "cpu", value_parser = backend_kind)]
     backend: BackendKind,
-    /// Precision of libtorch in the layers above the transformer: float32, or mixed (bfloat16)
+    /// Precision of libtorch: float32, or mixed, with 16 bits in the layers and in some gradients
     #[arg(long, value_name = "PRECISION", default_value_t)]
     precision: Precision,
     /// Threads that train [default: one per core]

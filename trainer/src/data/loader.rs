@@ -24,8 +24,8 @@ const PREFETCHED_BATCHES: usize = 2;
 pub enum Drawn {
     /// In memory.
     Batch(Batch),
-    /// Their places among those that the device keeps.
-    Places(Vec<i64>),
+    /// Their numbers among those that the device keeps.
+    Numbers(Vec<i64>),
 }
 
 impl Drawn {
@@ -34,7 +34,7 @@ impl Drawn {
     pub const fn len(&self) -> usize {
         match self {
             Self::Batch(batch) => batch.len(),
-            Self::Places(places) => places.len(),
+            Self::Numbers(numbers) => numbers.len(),
         }
     }
 
@@ -49,7 +49,7 @@ impl Drawn {
     pub const fn batch(&self) -> Option<&Batch> {
         match self {
             Self::Batch(batch) => Some(batch),
-            Self::Places(_) => None,
+            Self::Numbers(_) => None,
         }
     }
 }
@@ -111,16 +111,16 @@ impl Loader {
         Self { lanes, lane: 0, spare, threads: handles }
     }
 
-    /// Draws places of positions that a device keeps.
-    pub(super) fn of_places(order: Order, length: usize, from: ReaderPosition) -> Self {
+    /// Draws positions that a device keeps.
+    pub(super) fn of_resident(order: Order, length: usize, from: ReaderPosition) -> Self {
         let (made, lane) = mpsc::sync_channel(PREFETCHED_BATCHES);
         let handle = thread::spawn(move || {
             let mut sample = from.sample;
             loop {
-                let places = (sample..sample + length as u64).map(|number| order.place(number) as i64).collect();
+                let numbers = (sample..sample + length as u64).map(|draw| order.number(draw) as i64).collect();
                 sample += length as u64;
                 let next = ReaderPosition { sample, ..from };
-                if made.send(Ok(Ready { drawn: Drawn::Places(places), next })).is_err() {
+                if made.send(Ok(Ready { drawn: Drawn::Numbers(numbers), next })).is_err() {
                     return;
                 }
             }

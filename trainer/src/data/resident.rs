@@ -16,7 +16,7 @@ pub struct Order {
 
 #[derive(Clone, Copy, Debug)]
 struct Set {
-    /// The place of its first position among those of all sets.
+    /// The number of its first position among those of all sets.
     first: u64,
     count: u64,
     weight: u64,
@@ -52,14 +52,14 @@ impl Order {
         Self { pattern: pattern.collect(), sets }
     }
 
-    /// The place of the draw with this number, counted from 0.
+    /// The number of the position that is drawn after so many others.
     #[must_use]
-    pub fn place(&self, number: u64) -> u64 {
+    pub fn number(&self, draw: u64) -> u64 {
         let period = self.pattern.len() as u64;
-        let (chosen, before) = self.pattern[(number % period) as usize];
+        let (chosen, before) = self.pattern[(draw % period) as usize];
         let Set { first, count, weight, key } = self.sets[chosen];
-        let number = number / period * weight + before;
-        first + permuted(number % count, count, mixed(key.wrapping_add(number / count)))
+        let draw = draw / period * weight + before;
+        first + permuted(draw % count, count, mixed(key.wrapping_add(draw / count)))
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
         for count in [1, 2, 3, 5, 64, 1_000, 1_025] {
             let order = Order::new(7, &[(count, 3)]);
             let rounds: Vec<Vec<u64>> =
-                (0..3).map(|round| (0..count).map(|number| order.place(round * count + number)).collect()).collect();
+                (0..3).map(|round| (0..count).map(|number| order.number(round * count + number)).collect()).collect();
             for round in &rounds {
                 let mut sorted = round.clone();
                 sorted.sort_unstable();
@@ -112,26 +112,26 @@ mod tests {
     fn the_order_is_random() {
         let count = 100_000;
         let order = Order::new(1, &[(count, 1)]);
-        let places: Vec<u64> = (0..count).map(|number| order.place(number)).collect();
-        let near = places.array_windows::<2>().filter(|[one, other]| one.abs_diff(*other) < 100).count();
+        let numbers: Vec<u64> = (0..count).map(|number| order.number(number)).collect();
+        let near = numbers.array_windows::<2>().filter(|[one, other]| one.abs_diff(*other) < 100).count();
         // Of 100,000 pairs a share of 200 / 100,000.
         assert!((120..290).contains(&near), "{near}");
-        let low = places[..50_000].iter().filter(|place| **place < 50_000).count();
+        let low = numbers[..50_000].iter().filter(|number| **number < 50_000).count();
         assert!((24_400..25_600).contains(&low), "{low}");
     }
 
     #[test]
     fn sets_are_drawn_by_their_weights() {
         let order = Order::new(3, &[(10, 1), (1_000, 3)]);
-        let places: Vec<u64> = (0..400).map(|number| order.place(number)).collect();
-        assert_eq!(places.iter().filter(|place| **place < 10).count(), 100);
-        let mut larger: Vec<_> = places.into_iter().filter(|place| *place >= 10).collect();
+        let numbers: Vec<u64> = (0..400).map(|number| order.number(number)).collect();
+        assert_eq!(numbers.iter().filter(|number| **number < 10).count(), 100);
+        let mut larger: Vec<_> = numbers.into_iter().filter(|number| *number >= 10).collect();
         larger.sort_unstable();
         larger.dedup();
         assert_eq!(larger.len(), 300, "none comes twice in a round");
         let huge = Order::new(3, &[(10, u32::MAX), (10, u32::MAX / 2)]);
         assert!(huge.pattern.len() as u64 <= MAX_PATTERN);
-        let first = (0..huge.pattern.len() as u64).filter(|number| huge.place(*number) < 10).count();
+        let first = (0..huge.pattern.len() as u64).filter(|number| huge.number(*number) < 10).count();
         assert!(first.abs_diff(huge.pattern.len() * 2 / 3) < 10);
     }
 }

@@ -34,7 +34,7 @@ impl BackendKind {
                 let place = match place {
                     DeviceKind::Cpu => processor("on the processor"),
                     DeviceKind::Rehearsal => processor("as on a graphics card, but on the processor"),
-                    DeviceKind::Cuda(_) => "on a graphics card".to_owned(),
+                    DeviceKind::Cuda(_) => "on a graphics card, dense inputs".to_owned(),
                 };
                 let precision = match precision {
                     Precision::Single => "",

@@ -57,7 +57,12 @@ impl<'a> Training<'a> {
         let steps = state.steps;
         let metrics = Metrics::open(&folder.metrics(), steps)?;
         folder.remove_partial_checkpoints();
-        let backend = conditions.backend.begin(&plan, &state, conditions.threads)?;
+        let mut backend = conditions.backend.begin(&plan, &state, conditions.threads)?;
+        if conditions.resident {
+            // Before the first checkpoint, which names the conditions.
+            backend.begin_resident()?;
+            data.check_resident()?;
+        }
         let (average, threads) = (state.average.clone(), conditions.threads);
         let training = Self {
             recipe,
@@ -112,9 +117,9 @@ impl<'a> Training<'a> {
         if !resident {
             return Ok(data.load(batch, self.place, readers, cache_bytes)?);
         }
-        self.backend.begin_keeping()?;
-        let order = data.read_all(readers, |batch| self.backend.keep(batch))?;
-        Ok(TrainingData::load_places(order, batch, self.place))
+        self.backend.begin_resident()?;
+        let order = data.read_all(readers, |batch| self.backend.add_resident(batch))?;
+        Ok(TrainingData::load_resident(order, batch, self.place))
     }
 
     /// Trains on a batch; `next` is the batch after it, if any, and is prefetched.
@@ -133,7 +138,7 @@ impl<'a> Training<'a> {
                 let next = next.and_then(|next| next.drawn.batch());
                 self.backend.step_ahead(batch, next, loss, rate)
             }
-            Drawn::Places(places) => self.backend.step_on_kept(places, loss, rate),
+            Drawn::Numbers(numbers) => self.backend.step_on_resident(numbers, loss, rate),
         };
         self.steps += 1;
         // The mean is of the last stage.
@@ -147,17 +152,19 @@ impl<'a> Training<'a> {
         }
         self.place = if ends && !is_last { ReaderPosition::default() } else { ready.next };
         self.progress.loss_sum.positions += ready.drawn.len() as u64;
-        totals.map_or(Ok(()), |totals| self.add_loss(totals.loss))
-    }
-
-    fn add_loss(&mut self, loss: f64) -> Result<(), RunError> {
-        self.progress.loss_sum.loss += loss;
-        self.check_finite("the loss is", loss).map(drop)
+        let Some(totals) = totals else { return Ok(()) };
+        self.progress.loss_sum.loss += totals.loss;
+        self.check_finite("the loss is", totals.loss).map(drop)
     }
 
     /// Waits for the losses of all steps.
     fn read_losses(&mut self) -> Result<(), RunError> {
-        self.backend.unread_losses().into_iter().try_for_each(|loss| self.add_loss(loss))
+        let losses = self.backend.unread_losses();
+        let first = self.steps - losses.len() as u64;
+        (first + 1..).zip(losses).try_for_each(|(step, loss)| {
+            self.progress.loss_sum.loss += loss;
+            if loss.is_finite() { Ok(()) } else { Err(self.not_a_number("the loss is", step)) }
+        })
     }
 
     /// Computes the held-out loss, with one lambda for all epochs, so that epochs can be compared.
@@ -252,16 +259,16 @@ impl<'a> Training<'a> {
     /// show.
     fn good_state(&self) -> Result<State, RunError> {
         let state = State { average: self.average.clone(), ..self.backend.state() };
-        if state.is_finite() { Ok(state) } else { Err(self.not_a_number("a weight is")) }
+        if state.is_finite() { Ok(state) } else { Err(self.not_a_number("a weight is", self.steps)) }
     }
 
     fn check_finite(&self, what: &'static str, value: f64) -> Result<f64, RunError> {
-        if value.is_finite() { Ok(value) } else { Err(self.not_a_number(what)) }
+        if value.is_finite() { Ok(value) } else { Err(self.not_a_number(what, self.steps)) }
     }
 
-    fn not_a_number(&self, what: &'static str) -> RunError {
+    fn not_a_number(&self, what: &'static str, step: u64) -> RunError {
         let path = self.folder.checkpoint(Kept::Last);
-        RunError::NotANumber { step: self.steps, what, checkpoint: self.saved, path }
+        RunError::NotANumber { step, what, checkpoint: self.saved, path }
     }
 
     fn write(&self, kept: Kept, state: State) -> Result<(), RunError> {

@@ -71,6 +71,9 @@ pub(super) fn bags(active: &Tensor, weights: &Effective, shape: &Shape) -> Hidde
 /// Factor of the second of the two numbers of 16 bits that a number is split into.
 const SECOND_ONE: f64 = 2_048.0;
 
+/// The largest number of 16 bits.
+const HALF_LIMIT: f64 = 65_504.0;
+
 /// Factor of gradients in 16 bits, whose smallest number is 6e-8.
 const GRADIENT_ONE: f64 = 1_024.0;
 
@@ -138,12 +141,17 @@ impl Products {
 fn product(matrix: &Tensor, others: [(Tensor, bool); 2]) -> [Tensor; 2] {
     let mut parts = Vec::new();
     for (other, is_enough) in &others {
-        let first = other.to_kind(Kind::Half);
-        let rest = (!is_enough).then(|| ((other - first.to_kind(Kind::Float)) * SECOND_ONE).to_kind(Kind::Half));
+        let first = other.clamp(-HALF_LIMIT, HALF_LIMIT).to_kind(Kind::Half);
+        let rest = (!is_enough).then(|| {
+            ((other - first.to_kind(Kind::Float)) * SECOND_ONE).clamp_(-HALF_LIMIT, HALF_LIMIT).to_kind(Kind::Half)
+        });
         parts.push(first);
         parts.extend(rest);
     }
     let factor = Tensor::cat(&parts, 1);
+    // Its columns are a multiple of eight too.
+    let columns = factor.size()[1];
+    let factor = factor.constant_pad_nd([0, (8 - columns % 8) % 8]);
     let sums = match matrix.device() {
         // Not on a card, and much slower: it shows the same numbers.
         Device::Cpu => matrix.to_kind(Kind::Float).mm(&factor.to_kind(Kind::Float)),

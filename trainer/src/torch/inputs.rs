@@ -52,39 +52,43 @@ impl Inputs {
 
 /// Positions that the device keeps.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
-    /// The batches that were kept one by one.
+pub(super) struct ResidentSet {
+    /// Batches in memory that are not on the device yet.
     parts: Vec<Inputs>,
+    all: Option<Inputs>,
 }
 
-impl Kept {
-    pub(super) fn add(&mut self, batch: &Batch, inputs: usize, device: Device) {
-        self.parts.push(Inputs::packed(batch, inputs, device));
+impl ResidentSet {
+    pub(super) fn add(&mut self, batch: &Batch, inputs: usize) {
+        self.parts.push(Inputs::packed(batch, inputs, Device::Cpu));
     }
 
     /// The positions with these numbers, in the order in which they were added.
-    pub(super) fn pick(&mut self, places: &[i64], device: Device) -> Inputs {
-        let places = to_device(Tensor::from_slice(places), device);
-        let joined = |of: fn(&Inputs) -> &Tensor| Tensor::cat(&self.parts.iter().map(of).collect::<Vec<_>>(), 0);
-        if self.parts.len() > 1 {
-            // One array after the other, so that little memory is taken twice.
+    pub(super) fn pick(&mut self, numbers: &[i64], device: Device) -> Inputs {
+        let Self { parts, all } = self;
+        let all = all.get_or_insert_with(|| {
+            // Joined in memory, so that the device has each once.
+            let joined = |of: fn(&Inputs) -> &Tensor| {
+                Tensor::cat(&parts.iter().map(of).collect::<Vec<_>>(), 0).to_device(device)
+            };
             let all = Inputs {
                 active: joined(|it| &it.active),
                 stacks: joined(|it| &it.stacks),
                 score_targets: joined(|it| &it.score_targets),
                 results: joined(|it| &it.results),
             };
-            self.parts = vec![all];
-        }
-        let all = &self.parts[0];
-        let pick = |from: &Tensor| from.index_select(0, &places);
-        Inputs {
+            parts.clear();
+            all
+        });
+        let numbers = to_device(Tensor::from_slice(numbers), device);
+        let pick = |from: &Tensor| from.index_select(0, &numbers);
+        let picked = Inputs {
             active: pick(&all.active),
             stacks: pick(&all.stacks),
             score_targets: pick(&all.score_targets),
             results: pick(&all.results),
-        }
-        .unpacked()
+        };
+        picked.unpacked()
     }
 }
 
