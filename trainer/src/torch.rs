@@ -1,7 +1,7 @@
 //! The libtorch backend: for graphics cards, and on the CPU as a reference for our own loops.
 //!
-//! Autograd differentiates the layers, and on the CPU the [input layer](input_layer) too. On a card
-//! that layer is two products of matrices. The optimiser is the arithmetic of
+//! Autograd differentiates the layers, and on the CPU the input layer too. On a card that layer is
+//! two products of matrices. The optimiser is the arithmetic of
 //! [`optimizer`](crate::optimizer) in tensors. Results agree with the CPU backend to rounding, not
 //! to the bit.
 //!
