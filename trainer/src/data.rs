@@ -16,7 +16,9 @@ use dataset::{
     Digest,
     manifest::{Entry, Manifest, ManifestError},
     shard::FileSource,
-    training::{Duplicates, Filter, Games, Plan, Reader, ReaderPosition, StreamedSet, TrainingError, WeightedSet},
+    training::{
+        Duplicates, Filter, Games, Plan, Reader, ReaderPosition, Share, StreamedSet, TrainingError, WeightedSet,
+    },
 };
 use protocol::recipe;
 
@@ -45,6 +47,8 @@ pub enum DataError {
     NoScale { manifest: PathBuf },
     #[error("`--resident` is not for a streamed set, which may be of any size (`data.streamed`)")]
     ResidentStreamed,
+    #[error("`--resident` draws all positions alike, and the recipe does not (`data.shares`)")]
+    ResidentShares,
     #[error(transparent)]
     Reading(#[from] TrainingError),
     #[error(
@@ -77,6 +81,7 @@ pub struct TrainingData {
     sources: Vec<Source>,
     sets: Sets,
     filter: Filter,
+    shares: Vec<Share>,
     one_in: NonZeroU32,
     /// The duplicates, once they are needed.
     duplicates: OnceLock<Arc<Duplicates>>,
@@ -199,6 +204,7 @@ impl TrainingData {
             sources,
             sets,
             filter: filter(&recipe.data.filter),
+            shares: recipe.data.shares.iter().map(share).collect(),
             one_in: NonZeroU32::new(recipe.data.validation_one_in).unwrap_or(NonZeroU32::MIN),
             duplicates: OnceLock::new(),
             pool_blocks: recipe.data.pool_blocks as usize,
@@ -318,6 +324,7 @@ impl TrainingData {
             blocks_in_pool: blocks.min(wanted),
             games: Games::HeldOut(self.one_in),
             filter,
+            shares: Vec::new(),
             cache_bytes: 0,
             threads: 1,
         };
@@ -346,6 +353,7 @@ impl TrainingData {
             blocks_in_pool: self.pool_blocks,
             games: Games::NotHeldOut(self.one_in),
             filter: self.filter,
+            shares: self.shares.clone(),
             cache_bytes,
             threads,
         };
@@ -368,6 +376,7 @@ impl TrainingData {
             blocks_in_pool: 1,
             games: Games::NotHeldOut(self.one_in),
             filter: self.filter,
+            shares: Vec::new(),
             cache_bytes: 0,
             threads,
         };
@@ -411,10 +420,13 @@ impl TrainingData {
     ///
     /// # Errors
     ///
-    /// If one of them is streamed.
+    /// If one of them is streamed, or has positions that are drawn less often.
     pub fn check_resident(&self) -> Result<(), DataError> {
-        let is_streamed = |stage: &Self| matches!(stage.sets, Sets::Streamed(..));
-        if is_streamed(self) || self.later.iter().any(is_streamed) { Err(DataError::ResidentStreamed) } else { Ok(()) }
+        std::iter::once(self).chain(&self.later).try_for_each(|stage| match stage.sets {
+            Sets::Streamed(..) => Err(DataError::ResidentStreamed),
+            Sets::Opened(_) if !stage.shares.is_empty() => Err(DataError::ResidentShares),
+            Sets::Opened(_) => Ok(()),
+        })
     }
 
     fn reader(&self, plan: &Plan, from: ReaderPosition) -> Result<Reader, TrainingError> {
@@ -463,6 +475,11 @@ fn scales(entries: &[Entry]) -> Option<Vec<f32>> {
     let sum: u64 = known().map(|(scale, positions)| u64::from(scale) * positions).sum();
     let mean = (weight > 0).then(|| (sum as f64 / weight as f64 / 10.0) as f32)?;
     Some(entries.iter().map(|entry| entry.scale_tenths.map_or(mean, |tenths| tenths as f32 / 10.0)).collect())
+}
+
+fn share(share: &recipe::Share) -> Share {
+    let recipe::Share { percent, from_pieces, to_pieces, from_ply, to_ply } = *share;
+    Share { percent, pieces: from_pieces.into()..=to_pieces.into(), plies: from_ply..=to_ply }
 }
 
 fn filter(filter: &recipe::Filter) -> Filter {

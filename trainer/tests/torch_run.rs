@@ -65,11 +65,16 @@ fn a_killed_resident_run_resumes_in_each_stage() {
     done(&mut trainer(&folder, "unbroken", &all));
     killed_and_resumed(&folder, "broken", &all, &KILLS);
     same(&folder, "unbroken", "broken");
-    let streamed = fs::read_to_string(folder.file("recipe.toml")).unwrap().replace("[data]", "[data]\nstreamed = true");
-    fs::write(folder.file("recipe.toml"), streamed).unwrap();
-    let sentence = rejected(&mut trainer(&folder, "streamed", &all));
-    assert!(sentence.contains("`--resident` is not for a streamed set"), "{sentence}");
-    assert!(!folder.file("streamed").join("checkpoint.safetensors").exists());
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    for (line, sentence) in [
+        ("streamed = true", "`--resident` is not for a streamed set"),
+        ("shares = [{ percent = 50 }]", "`--resident` draws all positions alike"),
+    ] {
+        fs::write(folder.file("recipe.toml"), recipe.replace("[data]", &format!("[data]\n{line}"))).unwrap();
+        let found = rejected(&mut trainer(&folder, "other", &all));
+        assert!(found.contains(sentence), "{found}");
+        assert!(!folder.file("other").join("checkpoint.safetensors").exists());
+    }
 }
 
 /// A card's code learns as the other does, and from positions that the device keeps.

@@ -63,8 +63,15 @@ fn encode(bencher: Bencher<'_, '_>) {
 fn training_reader(bencher: Bencher<'_, '_>, threads: usize) {
     const SAMPLES: usize = 4 * 32 * 9_836;
     let shards = (0..256).map(|_| shard()).collect();
-    let plan =
-        Plan { seed: 1, blocks_in_pool: 32, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads };
+    let plan = Plan {
+        seed: 1,
+        blocks_in_pool: 32,
+        games: Games::All,
+        filter: Filter::default(),
+        shares: Vec::new(),
+        cache_bytes: 0,
+        threads,
+    };
     let sets = vec![WeightedSet { shards, weight: 1 }];
     let mut reader = Reader::new(sets, &plan, ReaderPosition::default()).expect("there are games");
     let mut samples = Vec::new();

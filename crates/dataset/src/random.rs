@@ -28,6 +28,8 @@ pub enum Use {
     TrainingPlaces,
     /// Whether a drawn position is mirrored.
     TrainingMirror,
+    /// Whether a drawn position counts, of those with a share.
+    TrainingShare,
     /// The initial weights of a net.
     TrainingWeights,
     /// The perturbations of an iteration of tuning.
@@ -46,6 +48,7 @@ impl Use {
             Self::TrainingPool => b"chuhe:trainpool1",
             Self::TrainingPlaces => b"chuhe:trainplace",
             Self::TrainingMirror => b"chuhe:mirrored:1",
+            Self::TrainingShare => b"chuhe:trainshare",
             Self::TrainingWeights => b"chuhe:weights:1\0",
             Self::Tuning => b"chuhe:tuning:1\0\0",
         }

@@ -18,7 +18,7 @@ mod reader;
 
 pub use duplicates::Duplicates;
 pub(crate) use filter::result_for;
-pub use filter::{Filter, Games, Rejected};
+pub use filter::{Filter, Games, Rejected, Share};
 pub use order::{StreamedSet, WeightedSet};
 pub use packed::PackedPosition;
 pub use pool::Sample;

@@ -156,8 +156,8 @@ fn timed_games_are_never_training_data() {
     assert_eq!(cause(&error), Some(ShardError::Timed.to_string()));
     fs::remove_dir_all(&folder).unwrap();
 
-    let plan =
-        Plan { seed: 1, blocks_in_pool: 1, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads: 1 };
+    let (filter, shares) = (Filter::default(), Vec::new());
+    let plan = Plan { seed: 1, blocks_in_pool: 1, games: Games::All, filter, shares, cache_bytes: 0, threads: 1 };
     let good = Shard::new(common::shard(&plain, &common::games(&plain, 12))).unwrap();
     let shards = vec![good, Shard::new(bytes.clone()).unwrap()];
     let error = Reader::new(vec![WeightedSet { shards, weight: 1 }], &plan, ReaderPosition::default()).err().unwrap();

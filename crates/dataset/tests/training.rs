@@ -18,8 +18,8 @@ use dataset::{
     manifest::{KNOWN_DIGESTS, Manifest, ManifestError},
     shard::{Shard, ShardError},
     training::{
-        Duplicates, Filter, Games, PackedPosition, Plan, Reader, ReaderPosition, Sample, ShardStore, StreamedSet,
-        TrainingError, WeightedSet,
+        Duplicates, Filter, Games, PackedPosition, Plan, Reader, ReaderPosition, Sample, ShardStore, Share,
+        StreamedSet, TrainingError, WeightedSet,
     },
 };
 use xiangqi::{Color, Move, Position};
@@ -35,7 +35,8 @@ fn set(seeds: &[u64], weight: u32) -> WeightedSet<Vec<u8>> {
 }
 
 fn plan(threads: usize) -> Plan {
-    Plan { seed: 3, blocks_in_pool: 3, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads }
+    let filter = Filter::default();
+    Plan { seed: 3, blocks_in_pool: 3, games: Games::All, filter, shares: Vec::new(), cache_bytes: 0, threads }
 }
 
 fn read(
@@ -154,6 +155,55 @@ fn filters_leave_out_the_named_positions() {
 }
 
 /// Nothing else changes, so that the worth of right labels can be measured.
+/// Half of the positions with few pieces, a quarter of late ones, an eighth of those that are both;
+/// not the same ones in the next pool.
+#[test]
+fn some_positions_are_drawn_less_often() {
+    let few = Share { percent: 50, pieces: 0..=21, plies: 0..=u16::MAX };
+    let late = Share { percent: 25, pieces: 0..=32, plies: 40..=u16::MAX };
+    let kind = |sample: &Sample| (few.pieces.contains(&sample.position.count()), late.plies.contains(&sample.ply));
+    let count = |samples: &[Sample]| {
+        let mut counts = BTreeMap::new();
+        for sample in samples {
+            *counts.entry(kind(sample)).or_insert(0) += 1;
+        }
+        counts
+    };
+    let sets = [set(&[0, 1], 1)];
+    let blocks_in_pool = sets[0].shards.iter().map(|shard| shard.index().len()).sum();
+    let all = whole(&sets, Filter::default(), Games::All);
+    let plan = |threads| Plan { shares: vec![few.clone(), late.clone()], blocks_in_pool, ..plan(threads) };
+    let pools = |threads| {
+        let mut reader = Reader::new(sets.to_vec(), &plan(threads), ReaderPosition::default()).unwrap();
+        let pools = [(); 2].map(|()| {
+            let mut samples = Vec::new();
+            reader.read_pool(&mut samples).unwrap();
+            samples
+        });
+        (pools, reader.rejected().shares)
+    };
+    let ([first, second], rejected) = pools(1);
+    assert!(pools(3) == ([first.clone(), second.clone()], rejected));
+    assert_eq!(rejected, (2 * all.len() - first.len() - second.len()) as u64);
+    let all = count(&all);
+    for pool in [&first, &second] {
+        for (kind, drawn) in count(pool) {
+            let expected = match kind {
+                (false, false) => 1.0,
+                (true, false) => 0.5,
+                (false, true) => 0.25,
+                (true, true) => 0.125,
+            };
+            let found = f64::from(drawn) / f64::from(all[&kind]);
+            assert!(all[&kind] > 200 && (found - expected).abs() < 0.08, "{kind:?}: {found} of {all:?}");
+            assert!(expected < 1.0 || drawn == all[&kind]);
+        }
+    }
+    let key = |sample: &Sample| (sample.shard, sample.ply, sample.position.to_fen());
+    let [first, second] = [first, second].map(|pool| pool.iter().map(key).collect::<BTreeSet<_>>());
+    assert!(second.difference(&first).count() > 300);
+}
+
 #[test]
 fn verdicts_may_count_as_draws() {
     use dataset::Reason;
@@ -316,7 +366,7 @@ fn shards_of_a_streamed_set_are_opened_when_they_are_drawn() {
     assert!(opened <= 6, "{opened}");
     drop(reader);
     // A pool of more than the set is each shard once.
-    let whole = Plan { blocks_in_pool: 1 << 20, ..plan };
+    let whole = Plan { blocks_in_pool: 1 << 20, ..plan.clone() };
     store.opened.lock().unwrap().clear();
     let mut pool = Vec::new();
     store.reader(&whole, ReaderPosition::default()).read_pool(&mut pool).unwrap();

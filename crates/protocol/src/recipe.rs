@@ -54,7 +54,7 @@ use toml::de::DeTable;
 
 pub use architecture::{Activation, Architecture, Head, Inputs};
 pub use average::Average;
-pub use data::{Data, Filter, Source};
+pub use data::{Data, Filter, Share, Source};
 pub use error::{RecipeError, RecipeFault};
 pub use loss::Loss;
 pub use optimizer::{Optimizer, OptimizerKind};

@@ -3,7 +3,7 @@
 use proptest::{option, prelude::*};
 use protocol::recipe::{
     Activation, Architecture, Average, Data, Filter, Head, Inputs, Loss, Optimizer, OptimizerKind, Quantisation,
-    QuantisationMode, Recipe, Schedule, ScheduleKind, Seeds, Source, Stage, Start, Stop,
+    QuantisationMode, Recipe, Schedule, ScheduleKind, Seeds, Share, Source, Stage, Start, Stop,
 };
 
 const MINIMAL: &str = "\
@@ -46,6 +46,7 @@ fn missing_keys_have_their_defaults() {
                 duplicates: false,
                 verdicts_as_draws: false,
             },
+            shares: Vec::new(),
             sources: vec![Source { manifest: "gen0.json".to_owned(), weight: 1, newest_positions: None }],
         },
         loss: Loss { exponent: 2.5, lambda_start: 0.8, lambda_end: 0.8, output_scale: None },
@@ -205,15 +206,28 @@ fn sources() -> impl Strategy<Value = Vec<Source>> {
     })
 }
 
+fn shares() -> impl Strategy<Value = Vec<Share>> {
+    let share = (0..=100u8, 0..=32u8, 0..=32u8, any::<[u16; 2]>()).prop_map(|(percent, one, other, plies)| Share {
+        percent,
+        from_pieces: one.min(other),
+        to_pieces: one.max(other),
+        from_ply: plies[0].min(plies[1]),
+        to_ply: plies[0].max(plies[1]),
+    });
+    prop::collection::vec(share, 0..3)
+}
+
 fn data() -> impl Strategy<Value = Data> {
-    (0..=1_000_000_000_000u64, 2..=1_000_000u32, 1..=65_536u32, any::<[bool; 2]>(), filter(), sources()).prop_map(
-        |(least_positions, validation_one_in, pool_blocks, [mirrored, streamed], filter, sources)| Data {
+    let numbers = (0..=1_000_000_000_000u64, 2..=1_000_000u32, 1..=65_536u32);
+    (numbers, any::<[bool; 2]>(), filter(), shares(), sources()).prop_map(
+        |((least_positions, validation_one_in, pool_blocks), [mirrored, streamed], filter, shares, sources)| Data {
             least_positions,
             validation_one_in,
             pool_blocks,
             mirrored,
             streamed,
             filter: Filter { duplicates: filter.duplicates && !streamed, ..filter },
+            shares,
             sources,
         },
     )

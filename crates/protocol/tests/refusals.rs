@@ -87,7 +87,7 @@ fn unknown_keys() {
             "[data]",
             "blocks = 1",
             "line 4, column 1: `data.blocks` is no key of a recipe; `data` may have least_positions, validation_one_in, \
-             pool_blocks, mirrored, streamed, filter and sources",
+             pool_blocks, mirrored, streamed, filter, shares and sources",
         ),
         (
             "[[data.sources]]",
@@ -254,6 +254,29 @@ fn values_out_of_their_range() {
             refused_under(&[(&format!("[{section}]"), &format!("{key} = {value}"), &sentence)]);
         }
     }
+}
+
+#[test]
+fn shares() {
+    let refused = |keys: &str, sentence: &str| {
+        let text = with(&[("[data]", &format!("[data]\nshares = [{{ {keys} }}]"))]);
+        refused(&text, &format!("line 4, column {sentence}"));
+    };
+    refused("from_ply = 3", "11: `data.shares[0].percent` is missing");
+    refused("percent = 101", "23: `data.shares[0].percent` is 101; it must be a whole number from 0 to 100");
+    refused(
+        "percent = 1, from_pieces = 20, to_pieces = 19",
+        "54: `data.shares[0].to_pieces` is 19; it must be a whole number from 20 to 32",
+    );
+    refused(
+        "percent = 1, from_ply = 20, to_ply = 9",
+        "48: `data.shares[0].to_ply` is 9; it must be a whole number from 20 to 65535",
+    );
+    refused(
+        "percent = 1, pieces = 9",
+        "25: `data.shares[0].pieces` is no key of a recipe; `data.shares[0]` may have percent, from_pieces, to_pieces, \
+         from_ply and to_ply",
+    );
 }
 
 #[test]

@@ -75,8 +75,15 @@ fn fake_quantisation_computes_the_integers() {
     }
     let games = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/dataset/tests/data/selfplay-64.chuhe");
     let set = WeightedSet { shards: vec![shard::open(games).unwrap()], weight: 1 };
-    let plan =
-        Plan { seed: 1, blocks_in_pool: 4, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads: 1 };
+    let plan = Plan {
+        seed: 1,
+        blocks_in_pool: 4,
+        games: Games::All,
+        filter: Filter::default(),
+        shares: Vec::new(),
+        cache_bytes: 0,
+        threads: 1,
+    };
     let mut samples = Vec::new();
     Reader::new(vec![set], &plan, ReaderPosition::default()).unwrap().read(&mut samples, 2_000).unwrap();
     let mut batch = Batch::default();

@@ -99,6 +99,7 @@ impl Arguments {
                 duplicates: self.no_duplicates,
                 verdicts_as_draws: false,
             },
+            shares: Vec::new(),
             cache_bytes: 0,
             threads: self.threads.get(),
         };

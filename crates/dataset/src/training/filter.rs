@@ -1,11 +1,13 @@
 //! Filters of positions and games.
 
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, ops::RangeInclusive};
 
 use xiangqi::rules::{self, Outcome};
 
+use super::Sample;
 use crate::{
     codec::Ply,
+    random::Stream,
     record::{Reason, Record, Score},
 };
 
@@ -32,6 +34,25 @@ pub struct Filter {
     pub duplicates: bool,
     /// Filters nothing: games lost by perpetual check or chase count as drawn.
     pub verdicts_as_draws: bool,
+}
+
+/// The share of the draws of some positions that counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The share, in hundredths.
+    pub percent: u8,
+    /// Their numbers of pieces.
+    pub pieces: RangeInclusive<u32>,
+    /// Their numbers of moves before.
+    pub plies: RangeInclusive<u16>,
+}
+
+impl Share {
+    /// Whether a draw counts.
+    pub(super) fn keeps(&self, sample: &Sample, coins: &mut Stream) -> bool {
+        let is_described = self.plies.contains(&sample.ply) && self.pieces.contains(&sample.position.count());
+        !is_described || coins.below(100) < self.percent.into()
+    }
 }
 
 /// The games to read: whole games can be held out for validation.
@@ -77,13 +98,15 @@ pub struct Rejected {
     pub limit_above: u64,
     pub repeated: u64,
     pub duplicates: u64,
+    /// This draw does not count ([`Share`]).
+    pub shares: u64,
 }
 
 impl Rejected {
     /// The total.
     #[must_use]
     pub const fn total(&self) -> u64 {
-        let by_game = self.without_label + self.other_games + self.contradicting + self.duplicates;
+        let by_game = self.without_label + self.other_games + self.contradicting + self.duplicates + self.shares;
         let by_score = self.without_score + self.beyond;
         by_game + by_score + self.in_check + self.captures + self.before_ply + self.limit_above + self.repeated
     }
@@ -100,6 +123,7 @@ impl Rejected {
         self.limit_above += other.limit_above;
         self.repeated += other.repeated;
         self.duplicates += other.duplicates;
+        self.shares += other.shares;
     }
 }
 

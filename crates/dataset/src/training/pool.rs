@@ -67,7 +67,7 @@ pub(super) fn read_blocks<S: Source>(
         let shard = &sets[place.set as usize].shards[place.shard as usize];
         pool.add(&*cache.get_or_read(*place, || read_block(shard, plan, duplicates, *place))?);
     }
-    pool.shuffle(plan.seed, number);
+    pool.draw(plan, number);
     Ok(pool)
 }
 
@@ -92,7 +92,7 @@ pub(super) fn read_shards(
             pool.add(&*cache.get_or_read(place, || read_block(&opened, plan, &none, place))?);
         }
     }
-    pool.shuffle(plan.seed, number);
+    pool.draw(plan, number);
     Ok(pool)
 }
 
@@ -102,8 +102,14 @@ impl Pool {
         self.rejected.add(&block.rejected);
     }
 
-    fn shuffle(&mut self, seed: u64, number: u64) {
-        Stream::new(Use::TrainingPool, seed, number).shuffle(&mut self.samples);
+    /// Leaves out the draws that do not count, and shuffles the others.
+    fn draw(&mut self, plan: &Plan, number: u64) {
+        if !plan.shares.is_empty() {
+            let (mut coins, all) = (Stream::new(Use::TrainingShare, plan.seed, number), self.samples.len());
+            self.samples.retain(|sample| plan.shares.iter().all(|share| share.keeps(sample, &mut coins)));
+            self.rejected.shares += (all - self.samples.len()) as u64;
+        }
+        Stream::new(Use::TrainingPool, plan.seed, number).shuffle(&mut self.samples);
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    Duplicates, Filter, Games, Rejected, Sample, StreamedSet, WeightedSet,
+    Duplicates, Filter, Games, Rejected, Sample, Share, StreamedSet, WeightedSet,
     order::{BlockOrder, ShardOrder},
     pool::{self, Cache, Pool},
 };
@@ -33,7 +33,7 @@ pub trait ShardStore: Send + Sync + 'static {
 }
 
 /// The plan of a reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The seed of the order.
     pub seed: u64,
@@ -44,6 +44,9 @@ pub struct Plan {
     pub games: Games,
     /// The positions to leave out.
     pub filter: Filter,
+    /// Positions that are drawn less often. A position that several describe has the product of
+    /// their shares.
+    pub shares: Vec<Share>,
     /// The size of the cache of decoded blocks. It changes only the speed.
     pub cache_bytes: usize,
     /// The number of reading threads. It changes only the speed.
@@ -149,7 +152,7 @@ impl Reader {
             }
         }
         let mut order = BlockOrder::new(&sets, plan.seed).ok_or(TrainingError::Empty)?;
-        let context = Arc::new((sets, *plan, Arc::clone(duplicates), Cache::new(plan.cache_bytes)));
+        let context = Arc::new((sets, plan.clone(), Arc::clone(duplicates), Cache::new(plan.cache_bytes)));
         let count = plan.blocks_in_pool.max(1);
         Self::start(plan.threads, place, move |number| {
             let blocks: Vec<_> = (0..count).map(|_| order.draw()).collect();
@@ -174,7 +177,7 @@ impl Reader {
         place: ReaderPosition,
     ) -> Result<Self, TrainingError> {
         let mut order = ShardOrder::new(sets, plan.seed).ok_or(TrainingError::Empty)?;
-        let context = Arc::new((Arc::clone(shards), *plan, Cache::new(plan.cache_bytes)));
+        let context = Arc::new((Arc::clone(shards), plan.clone(), Cache::new(plan.cache_bytes)));
         let positions = plan.blocks_in_pool.max(1) as u64 * POSITIONS_OF_BLOCK;
         Self::start(plan.threads, place, move |number| {
             let (drawn, context) = (order.draw(positions), Arc::clone(&context));

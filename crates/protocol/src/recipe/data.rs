@@ -25,8 +25,27 @@ pub struct Data {
     pub streamed: bool,
     /// The positions to leave out.
     pub filter: Filter,
+    /// Positions that are drawn less often.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<Share>,
     /// The training sets; at least one source, and no two with the same manifest.
     pub sources: Vec<Source>,
+}
+
+/// The share of the draws of some positions that counts. A position that several describe has the
+/// product of their shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// The share, in hundredths: 0 to 100.
+    pub percent: u8,
+    /// The least number of pieces, kings included: 0 to 32.
+    pub from_pieces: u8,
+    /// The greatest number of pieces: `from_pieces` to 32.
+    pub to_pieces: u8,
+    /// The least number of moves before the position, those of the opening included.
+    pub from_ply: u16,
+    /// The greatest number of moves before: from `from_ply`.
+    pub to_ply: u16,
 }
 
 /// A training set.
@@ -97,6 +116,7 @@ impl Data {
             "mirrored",
             "streamed",
             "filter",
+            "shares",
             "sources",
         ])?;
         let streamed = table.flag("streamed")?.unwrap_or(false);
@@ -114,7 +134,23 @@ impl Data {
             mirrored: table.flag("mirrored")?.unwrap_or(false),
             streamed,
             filter,
+            shares: table.sections_if_any("shares")?.iter().map(Share::read).collect::<Result<_, _>>()?,
             sources: Source::read_all(table)?,
+        })
+    }
+}
+
+impl Share {
+    fn read(table: &Table<'_>) -> Result<Self, RecipeError> {
+        table.only(&["percent", "from_pieces", "to_pieces", "from_ply", "to_ply"])?;
+        let from_pieces = table.whole("from_pieces", 0..=32)?.unwrap_or(0);
+        let from_ply = table.whole("from_ply", 0..=u16::MAX)?.unwrap_or(0);
+        Ok(Self {
+            percent: table.whole("percent", 0..=100)?.ok_or_else(|| table.missing("percent"))?,
+            from_pieces,
+            to_pieces: table.whole("to_pieces", from_pieces..=32)?.unwrap_or(32),
+            from_ply,
+            to_ply: table.whole("to_ply", from_ply..=u16::MAX)?.unwrap_or(u16::MAX),
         })
     }
 }

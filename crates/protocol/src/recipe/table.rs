@@ -106,6 +106,11 @@ impl<'t> Table<'t> {
         Ok(Self { text: self.text, path, offset: value.span().start, entries: Some(entries), base })
     }
 
+    /// As [`sections`](Self::sections); none if the key is missing.
+    pub(super) fn sections_if_any(&self, key: &str) -> Read<Vec<Self>> {
+        self.get(key).map_or_else(|| Ok(Vec::new()), |_| self.sections(key))
+    }
+
     /// A non-empty list of nested tables.
     pub(super) fn sections(&self, key: &str) -> Read<Vec<Self>> {
         let value = self.get(key).ok_or_else(|| self.missing(key))?;
