@@ -119,18 +119,16 @@ impl Bench {
                                   "median": median, "least": least, "most": most }));
             };
             row("in memory", &mut |torch, number| {
-                torch.step_ahead(held[number % 4], Some(held[(number + 1) % 4]), LOSS, 1e-3);
+                torch.begin_step(held[number % 4], LOSS, 1e-3);
             });
-            let mut ready = loader.next().unwrap();
             // Batches that were made during the other rounds.
             for _ in 0..4 * readers {
-                ready = loader.next().unwrap();
+                loader.next().unwrap();
             }
             row("streamed", &mut |torch, _| {
-                let next = loader.next().unwrap();
-                torch.step_ahead(ready.drawn.batch().unwrap(), next.drawn.batch(), LOSS, 1e-3);
-                let used = std::mem::replace(&mut ready, next);
-                loader.recycle(used.drawn);
+                let ready = loader.next().unwrap();
+                torch.begin_step(ready.drawn.batch().unwrap(), LOSS, 1e-3);
+                loader.recycle(ready.drawn);
             });
             let mut loader: Option<Loader> = None;
             row("resident", &mut |torch, _| {

@@ -75,11 +75,9 @@ pub trait Backend {
     /// Trains on a batch. The returned loss is from before the step.
     fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals;
 
-    /// Trains on a batch while `next` is copied to the device (prefetch), where that takes time.
-    /// `next` must be the next batch that is trained on, unchanged. A device that is still at work
-    /// returns no loss: [`unread_losses`](Self::unread_losses) waits for it.
-    fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Option<Totals> {
-        let _ = next;
+    /// As [`step`](Self::step), but a device that is still at work returns no loss:
+    /// [`unread_losses`](Self::unread_losses) waits for it.
+    fn begin_step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Option<Totals> {
         Some(self.step(batch, loss, learning_rate))
     }
 
@@ -97,7 +95,7 @@ pub trait Backend {
         let _ = batch;
     }
 
-    /// As [`step_ahead`](Self::step_ahead), on positions that the device keeps. They are numbered
+    /// As [`begin_step`](Self::begin_step), on positions that the device keeps. They are numbered
     /// in the order in which they were added.
     ///
     /// # Panics

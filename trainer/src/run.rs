@@ -116,10 +116,9 @@ pub fn train(
         let start = end - stage.schedule.steps();
         let data = data.stage(place.stage);
         let mut loader = training.load(data, batch, conditions)?;
-        let mut ahead = Some(loader.next()?);
-        while let Some(ready) = ahead {
-            ahead = if training.steps() + 1 < end { Some(loader.next()?) } else { None };
-            training.learn(&ready, ahead.as_ref())?;
+        while training.steps() < end && !stops {
+            let ready = loader.next()?;
+            training.learn(&ready)?;
             loader.recycle(ready.drawn);
             let step = training.steps();
             let epoch_ends = (step - start).is_multiple_of(per_epoch);
@@ -143,9 +142,6 @@ pub fn train(
             }
             if epoch_ends {
                 Views::write(folder, &recipe.name)?;
-            }
-            if stops {
-                break;
             }
         }
     }

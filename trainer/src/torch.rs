@@ -33,7 +33,7 @@ use crate::{
 };
 
 use input_layer::{Hidden, Products, bags};
-use inputs::{Inputs, Prefetched, ResidentSet};
+use inputs::{Inputs, ResidentSet};
 use parameters::{Effective, Parameters};
 
 /// A net that is trained by libtorch.
@@ -44,8 +44,6 @@ pub struct Torch {
     parameters: Parameters,
     /// The input layer of cards; the CPU has bags.
     products: Option<Products>,
-    /// The prefetched next batch.
-    prefetched: Option<Prefetched>,
     resident: ResidentSet,
     /// Losses of a card's steps that were not read yet.
     unread: Vec<Tensor>,
@@ -105,7 +103,6 @@ impl Torch {
             precision,
             parameters: Parameters::new(shape, optimizer, state, device),
             products: (kind != DeviceKind::Cpu).then(|| Products::new(shape, precision, device)),
-            prefetched: None,
             resident: ResidentSet::default(),
             unread: Vec::new(),
         })
@@ -212,16 +209,13 @@ impl Torch {
 
 impl Backend for Torch {
     fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals {
-        let totals = self.step_ahead(batch, None, loss, learning_rate);
+        let totals = self.begin_step(batch, loss, learning_rate);
         totals.unwrap_or_else(|| Totals { loss: self.unread.pop().map_or(0.0, |loss| loss.double_value(&[])) })
     }
 
-    fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Option<Totals> {
-        let (count, device) = (self.shape.sizes.inputs().count(), self.device);
-        let prefetched = self.prefetched.take().and_then(|prefetched| prefetched.take_if_of(batch));
-        let inputs = prefetched.unwrap_or_else(|| Inputs::send(batch, count, device));
+    fn begin_step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Option<Totals> {
+        let inputs = Inputs::send(batch, self.shape.sizes.inputs().count(), self.device);
         let total = self.learn(&inputs, loss, learning_rate);
-        self.prefetched = next.map(|next| Prefetched::new(next, count, device));
         self.totals(total)
     }
 

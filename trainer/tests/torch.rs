@@ -146,28 +146,6 @@ fn nets_for_fairy_stockfish_learn_alike() {
     }
 }
 
-/// A prefetched batch changes nothing, whether it is used or not.
-#[test]
-fn prefetched_batches_train_the_same() {
-    let shape = common::small();
-    let optimizer = Optimizer::default();
-    let state = begun(shape, &optimizer);
-    let batches: Vec<_> = (0..5).map(|seed| common::batch(&shape, seed, 300)).collect();
-    let [mut one, mut other] =
-        [(); 2].map(|()| Torch::new(shape, optimizer, &state, DeviceKind::Cpu, Precision::Single).unwrap());
-    for (number, batch) in batches.iter().enumerate() {
-        let ahead = one.step_ahead(batch, batches.get(number + 1), LOSS, 1e-3);
-        assert_eq!(ahead, Some(other.step(batch, LOSS, 1e-3)));
-        one.evaluate(&batches[0], LOSS, &mut Vec::new());
-    }
-    // Another batch than the prefetched one.
-    one.step_ahead(&batches[0], Some(&batches[1]), LOSS, 1e-3);
-    one.step(&batches[2], LOSS, 1e-3);
-    other.step(&batches[0], LOSS, 1e-3);
-    other.step(&batches[2], LOSS, 1e-3);
-    assert!(one.state() == other.state());
-}
-
 /// A card's losses are read later, in their order, and each once.
 #[test]
 fn losses_are_read_when_they_are_asked_for() {
@@ -179,7 +157,7 @@ fn losses_are_read_when_they_are_asked_for() {
     let batches: Vec<_> = (0..3).map(|seed| common::batch(&shape, seed, 300)).collect();
     let losses: Vec<f64> = batches.iter().map(|batch| one.step(batch, LOSS, 1e-3).loss).collect();
     for batch in &batches {
-        assert_eq!(other.step_ahead(batch, None, LOSS, 1e-3), None);
+        assert_eq!(other.begin_step(batch, LOSS, 1e-3), None);
     }
     assert!(losses[0] - losses[1] != 0.0, "they differ: {losses:?}");
     assert_eq!((other.unread_losses(), one.unread_losses(), other.unread_losses()), (losses, vec![], vec![]));

@@ -122,8 +122,8 @@ impl<'a> Training<'a> {
         Ok(TrainingData::load_resident(order, batch, self.place))
     }
 
-    /// Trains on a batch; `next` is the batch after it, if any, and is prefetched.
-    pub(super) fn learn(&mut self, ready: &Ready, next: Option<&Ready>) -> Result<(), RunError> {
+    /// Trains on a batch.
+    pub(super) fn learn(&mut self, ready: &Ready) -> Result<(), RunError> {
         let (StagePlace { stage: number, step, .. }, stage) = self.stage();
         let per_epoch = stage.schedule.steps_per_epoch();
         let rate = schedule::learning_rate(&stage.schedule, step);
@@ -134,10 +134,7 @@ impl<'a> Training<'a> {
             self.progress.min_loss = None;
         }
         let totals = match &ready.drawn {
-            Drawn::Batch(batch) => {
-                let next = next.and_then(|next| next.drawn.batch());
-                self.backend.step_ahead(batch, next, loss, rate)
-            }
+            Drawn::Batch(batch) => self.backend.begin_step(batch, loss, rate),
             Drawn::Numbers(numbers) => self.backend.step_on_resident(numbers, loss, rate),
         };
         self.steps += 1;

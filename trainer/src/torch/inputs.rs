@@ -100,25 +100,3 @@ fn to_device(tensor: Tensor, device: Device) -> Tensor {
         _ => tensor.internal_pin_memory(device).to_device_(device, tensor.kind(), true, false),
     }
 }
-
-/// A batch that was sent ahead of its step.
-pub(super) struct Prefetched {
-    /// The address of the batch's memory, and its length.
-    identity: (usize, usize),
-    inputs: Inputs,
-}
-
-impl Prefetched {
-    pub(super) fn new(batch: &Batch, inputs: usize, device: Device) -> Self {
-        Self { identity: Self::identity(batch), inputs: Inputs::send(batch, inputs, device) }
-    }
-
-    /// Returns the inputs, if they are those of `batch`.
-    pub(super) fn take_if_of(self, batch: &Batch) -> Option<Inputs> {
-        (self.identity == Self::identity(batch)).then_some(self.inputs)
-    }
-
-    fn identity(batch: &Batch) -> (usize, usize) {
-        (batch.active.as_ptr().addr(), batch.len())
-    }
-}
