@@ -155,8 +155,8 @@ fn filters_leave_out_the_named_positions() {
 }
 
 /// Nothing else changes, so that the worth of right labels can be measured.
-/// Half of the positions with few pieces, a quarter of late ones, an eighth of those that are both;
-/// not the same ones in the next pool.
+/// Half of the positions with few pieces are drawn, a quarter of late ones, and an eighth of those
+/// that are both. Each pool draws others.
 #[test]
 fn some_positions_are_drawn_less_often() {
     let few = Share { percent: 50, pieces: 0..=21, plies: 0..=u16::MAX };
