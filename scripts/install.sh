@@ -17,6 +17,7 @@ case "${1-}" in
     -h | --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p;}' "$0"; exit ;;
     -*) fail "'$1' is not an option; the argument is the folder for the program" ;;
 esac
+[ $# -lt 2 ] || fail "'$2' comes after the folder for the program, which is one argument"
 releases=${CHUHE_RELEASES:-$(dirname "$0")}
 folder=${1:-${HOME:+$HOME/.local/bin}}
 [ -n "$folder" ] || fail "HOME is not set: name the folder for the program"

@@ -187,6 +187,17 @@ fn the_installer_of_a_release_has_its_key() {
 }
 
 #[test]
+fn a_second_folder_is_refused() {
+    let place = Place::new();
+    let mut script = Command::new("/bin/sh");
+    script.arg("../scripts/install.sh").arg(&place.bin).arg("other").env("CHUHE_RELEASES", place.folder());
+    let output = script.output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(error, "install.sh: 'other' comes after the folder for the program, which is one argument\n");
+    assert!(output.status.code() == Some(2) && !place.bin.exists(), "{error}");
+}
+
+#[test]
 fn a_folder_in_the_place_of_the_program_stays() {
     let place = Place::new();
     fs::create_dir_all(place.bin.join("chuhe-worker")).unwrap();
