@@ -3,8 +3,8 @@
 #
 #   $env:CHUHE_RELEASES = "https://…"; powershell -ExecutionPolicy Bypass -File install.ps1 [FOLDER]
 #
-# CHUHE_RELEASES is an address, or a folder; by default the folder of this script. With minisign on
-# this machine, the release's signature is checked as well, by the key of the release that this
+# CHUHE_RELEASES is an address, or a folder. By default it is the folder of this script, if a
+# release is there, and else the address where the release was published. With minisign on this machine, the release's signature is checked as well, by the key of the release that this
 # script came with, or by CHUHE_UPDATE_KEY. FOLDER is %LOCALAPPDATA%\chuhe by default.
 param([string]$Folder = (Join-Path $env:LOCALAPPDATA "chuhe"))
 Set-StrictMode -Version Latest
@@ -16,7 +16,14 @@ function Stop-Install([string]$Why) {
     exit 2
 }
 
+$system = "windows-x86_64"
+$name = "chuhe-worker-$system"
+# A release has its address here.
+$release_home = ""
 $releases = if ($env:CHUHE_RELEASES) { $env:CHUHE_RELEASES.TrimEnd("/") } else { $PSScriptRoot }
+if (-not $env:CHUHE_RELEASES -and $release_home -and -not (Test-Path (Join-Path $releases "$name.release"))) {
+    $releases = $release_home
+}
 if ($releases -match "^http://" -and $releases -notmatch "^http://(127\.0\.0\.1|localhost):") {
     Stop-Install "${releases}: releases are fetched by https only"
 }
@@ -26,8 +33,6 @@ if ($machine -ne "AMD64") { Stop-Install "there are no releases for $machine" }
 # A release has its key here.
 $release_key = ""
 $key = if ($env:CHUHE_UPDATE_KEY) { $env:CHUHE_UPDATE_KEY } else { $release_key }
-$system = "windows-x86_64"
-$name = "chuhe-worker-$system"
 
 $new = Join-Path ([IO.Path]::GetTempPath()) ([IO.Path]::GetRandomFileName())
 New-Item -ItemType Directory $new | Out-Null

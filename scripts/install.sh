@@ -5,8 +5,8 @@
 #
 #   [CHUHE_RELEASES=…] [CHUHE_UPDATE_KEY=…] sh install.sh [FOLDER]
 #
-# CHUHE_RELEASES is the folder of a release, or its address (https://…); by default the folder of
-# this script. With minisign on this machine, the release's signature is checked as well, by the
+# CHUHE_RELEASES is the folder of a release, or its address (https://…). By default it is the folder
+# of this script, if a release is there, and else the address where the release was published. With minisign on this machine, the release's signature is checked as well, by the
 # key of the release that this script came with, or by CHUHE_UPDATE_KEY. FOLDER is ~/.local/bin by
 # default.
 set -eu
@@ -17,7 +17,7 @@ case "${1-}" in
     -h | --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p;}' "$0"; exit ;;
     -*) fail "'$1' is not an option; the argument is the folder for the program" ;;
 esac
-releases=${CHUHE_RELEASES:-$(dirname "$0")}
+[ $# -lt 2 ] || fail "'$2' comes after the folder for the program, which is one argument"
 folder=${1:-${HOME:+$HOME/.local/bin}}
 [ -n "$folder" ] || fail "HOME is not set: name the folder for the program"
 
@@ -32,6 +32,10 @@ case "$(uname -m)" in
     *) fail "there are no releases for $(uname -m)" ;;
 esac
 name=chuhe-worker-$system-$machine
+# A release has its address here.
+home=
+releases=${CHUHE_RELEASES:-$(dirname "$0")}
+[ -n "${CHUHE_RELEASES-}" ] || [ -z "$home" ] || [ -e "$releases/$name.release" ] || releases=$home
 
 case "$releases" in
     # Of the network only TLS is trusted, except for this machine itself.

@@ -186,6 +186,35 @@ fn the_installer_of_a_release_has_its_key() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// It writes its address too, for an installer that was downloaded alone.
+#[test]
+fn the_installer_of_a_release_has_its_address() {
+    let place = Place::new();
+    let source = fs::read_to_string("../scripts/install.sh").unwrap();
+    let released = source.replace("\nhome=\n", &format!("\nhome='{}'\n", place.folder()));
+    assert_ne!(released, source);
+    let alone = place.releases().parent().unwrap().join("install.sh");
+    for (script, source) in [(alone, released), (place.releases().join("install.sh"), source)] {
+        fs::write(&script, source).unwrap();
+        let mut run = Command::new("/bin/sh");
+        run.arg(&script).arg(&place.bin).env_remove("CHUHE_UPDATE_KEY").env_remove("CHUHE_RELEASES");
+        let output = run.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        fs::remove_dir_all(&place.bin).unwrap();
+    }
+}
+
+#[test]
+fn a_second_folder_is_refused() {
+    let place = Place::new();
+    let mut script = Command::new("/bin/sh");
+    script.arg("../scripts/install.sh").arg(&place.bin).arg("other").env("CHUHE_RELEASES", place.folder());
+    let output = script.output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(error, "install.sh: 'other' comes after the folder for the program, which is one argument\n");
+    assert!(output.status.code() == Some(2) && !place.bin.exists(), "{error}");
+}
+
 #[test]
 fn a_folder_in_the_place_of_the_program_stays() {
     let place = Place::new();

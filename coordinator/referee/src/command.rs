@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use clap::Parser;
+use clap::{CommandFactory as _, Parser, Subcommand};
 use coordinator_core::clock::Clock;
 use nnue::Kernel;
 use shell::{Log, Places, stop_signal};
@@ -15,8 +15,10 @@ use crate::Referee;
 ///
 /// It rules on the games of the engine that it was built with.
 #[derive(Parser)]
-#[command(name = "chuhe-referee", version, max_term_width = 100)]
+#[command(name = "chuhe-referee", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     #[command(flatten)]
     places: Places,
     /// Games played at the same time
@@ -26,6 +28,12 @@ struct Arguments {
     log: Log,
 }
 
+#[derive(Subcommand)]
+enum Command {
+    #[command(hide = true)]
+    Manual(command_line::Manual),
+}
+
 /// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -33,6 +41,10 @@ pub fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode> {
+    if let Some(Command::Manual(manual)) = arguments.command {
+        manual.run(Arguments::command())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     arguments.log.begin();
     let clock = Clock::of_this_process();
     let (store, objects) = arguments.places.open_existing(&clock).await?;

@@ -32,17 +32,18 @@ class Analysis {
   /** Loads the engine, and the champion's net by its hash. */
   async load() {
     const { Engine } = await import(`${this.root.dataset.engine}/engine.js`);
-    this.engine = new Engine({ onLine: (line) => this.read(line), onError: (text) => this.fail(text) });
-    this.engine.send(`setoption name MultiPV value ${LINES}`);
-    this.engine.send("setoption name Hash value 64");
-    this.engine.send(`setoption name Rules value ${this.root.dataset.rules}`);
     const get = async (path) => {
       const answer = await fetch(`/api/v1${path}`);
       if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
       return answer;
     };
     const { champion } = (await (await get("/campaigns")).json()).find((campaign) => campaign.champion) ?? {};
-    if (champion) this.engine.setNet(await (await get(`/nets/${champion}`)).arrayBuffer());
+    const net = champion && (await (await get(`/nets/${champion}`)).arrayBuffer());
+    this.engine = new Engine({ onLine: (line) => this.read(line), onError: (text) => this.fail(text) });
+    this.engine.send(`setoption name MultiPV value ${LINES}`);
+    this.engine.send("setoption name Hash value 64");
+    this.engine.send(`setoption name Rules value ${this.root.dataset.rules}`);
+    if (net) this.engine.setNet(net);
   }
 
   search() {

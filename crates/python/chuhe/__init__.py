@@ -15,7 +15,10 @@ from typing import Iterator, List, Optional, Sequence, Union
 from . import _chuhe
 from ._chuhe import __version__
 
-__all__ = ["Game", "Judgement", "Shard", "Verdict", "convert", "fens", "judge", "piece_letters", "reasons"]
+__all__ = [
+    "Game", "Judgement", "Shard", "Verdict", "convert", "fens", "judge", "notations", "piece_letters", "reasons",
+    "rule_sets",
+]
 
 #: The names of rule sets, notations, and reasons of endings. A column `reason` holds indices into
 #: the last.

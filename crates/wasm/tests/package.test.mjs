@@ -14,13 +14,16 @@ import { pathToFileURL } from "node:url";
 
 const PACKAGE = resolve(process.env.PACKAGE);
 const CHUHE = resolve(process.env.CHUHE);
+// The net inside, and another one.
 const NET = resolve("nets/gen2-256/net.nnue");
+const OTHER = resolve("nets/gen1-256/net.nnue");
 const { Chuhe } = await import(pathToFileURL(join(PACKAGE, "chuhe.js")));
 
 const folder = mkdtempSync(join(tmpdir(), "chuhe-wasm-"));
 after(() => rmSync(folder, { recursive: true }));
 const native = (...args) => execFileSync(CHUHE, args, { encoding: "utf8" });
 const load = (options) => Chuhe.load(undefined, options);
+const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
 test("the bench has the count of the native engine", async () => {
   const chuhe = await load();
@@ -30,12 +33,9 @@ test("the bench has the count of the native engine", async () => {
   }
 });
 
-test("a search writes the lines of the native engine", async () => {
-  const lines = ["position startpos moves h2e2 h9g7", "go nodes 30000"];
-  const chuhe = await load();
-  const written = [];
-  for (const line of lines) chuhe.uci(line, (line) => written.push(line));
-  const expected = await new Promise((resolve, reject) => {
+/** What the native engine writes for these lines of UCI. */
+function searched(lines) {
+  return new Promise((resolve, reject) => {
     let text = "";
     const engine = spawn(CHUHE, ["uci"]);
     engine.on("error", reject).on("close", () => resolve(text));
@@ -46,11 +46,24 @@ test("a search writes the lines of the native engine", async () => {
     });
     engine.stdin.write(`${lines.join("\n")}\n`);
   });
-  // What is left out depends on the clock.
-  const plain = (line) => line.replace(/ nps \d+| time \d+/g, "");
-  assert.ok(written.length > 5);
-  assert.deepEqual(written.map(plain), expected.trim().split("\n").map(plain));
-  assert.match(written.at(-1), /^bestmove [a-i]\d[a-i]\d/);
+}
+
+test("a search writes the lines of the native engine, with the net inside and with another", async () => {
+  const lines = ["position startpos moves h2e2 h9g7", "go nodes 30000"];
+  const chuhe = await load();
+  for (const net of [null, OTHER]) {
+    if (net) assert.equal(chuhe.setNet(readFileSync(net)), sha256(readFileSync(net)));
+    const written = [];
+    for (const line of lines) chuhe.uci(line, (line) => written.push(line));
+    const expected = await searched([...(net ? [`setoption name EvalFile value ${net}`] : []), ...lines]);
+    // What is left out depends on the clock, and the name of the net on its place.
+    const plain = (line) => line.replace(/ nps \d+| time \d+/g, "");
+    const kept = (line) => !/^info string playing with net /.test(line);
+    assert.ok(written.length > 5);
+    assert.deepEqual(written.filter(kept).map(plain), expected.trim().split("\n").filter(kept).map(plain));
+    assert.match(written.at(-1), /^bestmove [a-i]\d[a-i]\d/);
+  }
+  assert.throws(() => chuhe.setNet(new Uint8Array(9)), { message: /not a Chuhe net/ });
 });
 
 test("a search ends when the host says stop", async () => {
@@ -69,13 +82,13 @@ function answer(terms, games) {
 test("the games of a lease are those of the native worker, to the byte", async () => {
   const chuhe = await load();
   const signature = JSON.parse(native("bench", "--json")).nodes;
-  const hash = createHash("sha256").update(readFileSync(NET)).digest("hex");
-  for (const net of [null, hash]) {
-    const out = join(folder, net ? "net" : "plain");
+  for (const file of [null, NET, OTHER]) {
+    const net = file && sha256(readFileSync(file));
+    const out = join(folder, net ?? "plain");
     // The seed has more than 53 bits.
     native(
       "selfplay", "--games", "3", "--first", "5", "--seed", "18446744073709551557", "--rules", "wxf", "--nodes", "400",
-      "--hash", "2", "--ply-cap", "120", "--random-plies", "6", "--out", out, ...(net ? ["--net", NET] : []),
+      "--hash", "2", "--ply-cap", "120", "--random-plies", "6", "--out", out, ...(net ? ["--net", file] : []),
     );
     const [shard] = readdirSync(out).filter((name) => name.endsWith(".chuhe"));
     const expected = readFileSync(join(out, shard));
@@ -83,10 +96,11 @@ test("the games of a lease are those of the native worker, to the byte", async (
       `{"bench_signature":${signature},${net ? `"net":"${net}",` : ""}"rules":"wxf","settings":{"hash_mebibytes":2,` +
       `"hard_nodes":400,"adjudication":{},"ply_cap":120},"openings":{"plies":6},"seed":18446744073709551557,"first_game":5}`;
     const work = chuhe.takeLease(answer(terms, 3));
-    assert.deepEqual([work.games, work.first, work.nets], [3, "5", []]);
+    assert.deepEqual([work.games, work.first, work.nets], [3, "5", file === OTHER ? [net] : []]);
+    if (file === OTHER) assert.equal(chuhe.keepNet(readFileSync(file)), net);
     for (let game = 0; game < 3; game += 1) assert.ok(chuhe.play() > 0);
     assert.deepEqual(Buffer.from(chuhe.shard().bytes), expected);
-    assert.equal(chuhe.shard().sha256, createHash("sha256").update(expected).digest("hex"));
+    assert.equal(chuhe.shard().sha256, sha256(expected));
   }
 });
 
