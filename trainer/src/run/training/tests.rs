@@ -68,7 +68,7 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
     // A loss that is not finite, of a batch and of the held-out positions.
     for loss in [f64::NAN, f64::INFINITY] {
         training.backend = Box::new(Failing { state: good.clone(), loss });
-        let error = training.learn(&ready, None).unwrap_err().to_string();
+        let error = training.learn(&ready).unwrap_err().to_string();
         assert!(error.contains(": the loss is no number; ") && error.contains("good checkpoint, at step 0"), "{error}");
         let held_out = data.held_out(100, 100).unwrap();
         let error = training.validate(&held_out).unwrap_err().to_string();
@@ -81,7 +81,7 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
         let arrays = if of_squares { &mut state.second } else { &mut state.values };
         arrays[Array::First][3] = f32::NAN;
         training.backend = Box::new(Failing { state, loss: 1.0 });
-        training.learn(&ready, None).unwrap();
+        training.learn(&ready).unwrap();
         let error = training.save().unwrap_err().to_string();
         assert!(error.contains("a weight is no number"), "{error}");
         assert!(training.keep_if_best(loss).is_err() && !run.checkpoint(Kept::Best).exists());
@@ -92,7 +92,7 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
     // explosion.
     training.backend = Box::new(Failing { state: good, loss: 1.0 });
     training.progress.loss_sum = crate::checkpoint::LossSum::default();
-    training.learn(&ready, None).unwrap();
+    training.learn(&ready).unwrap();
     training.save().unwrap();
     assert!(bytes() != written);
     training.progress.min_loss = Some(0.001);
