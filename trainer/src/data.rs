@@ -17,7 +17,7 @@ use dataset::{
     manifest::{Entry, Manifest, ManifestError},
     shard::FileSource,
     training::{
-        Duplicates, Filter, Games, Plan, Reader, ReaderPosition, Share, StreamedSet, TrainingError, WeightedSet,
+        Duplicates, Filter, Games, Plan, Reader, ReaderPosition, Sample, Share, StreamedSet, TrainingError, WeightedSet,
     },
 };
 use protocol::recipe;
@@ -28,6 +28,9 @@ pub use loader::{Drawn, Loader, Ready};
 pub use resident::Order;
 pub use store::Fetch;
 use store::{Store, Stored};
+
+/// The most held-out positions that a net is validated on.
+const MAX_HELD_OUT_POSITIONS: usize = 1 << 17;
 
 /// An error of a recipe's data.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +64,8 @@ pub enum DataError {
 struct Source {
     /// The hash of its training set.
     manifest: Digest,
-    entries: Vec<Entry>,
+    /// The positions of each shard.
+    positions: Vec<u64>,
     weight: u32,
     /// The score-to-result scale of each shard, in centipawns.
     scales: Vec<f32>,
@@ -83,6 +87,8 @@ pub struct TrainingData {
     filter: Filter,
     shares: Vec<Share>,
     one_in: NonZeroU32,
+    /// The samples of [`held_out`](Self::held_out): to read them again may mean to fetch them again.
+    held_out: OnceLock<Vec<Sample>>,
     /// The duplicates, once they are needed.
     duplicates: OnceLock<Arc<Duplicates>>,
     pool_blocks: usize,
@@ -176,20 +182,19 @@ impl TrainingData {
             let beside = shards.or(path.parent()).filter(|folder| !folder.as_os_str().is_empty());
             let beside = beside.unwrap_or(Path::new("."));
             let weight = source.weight;
+            let positions: Vec<u64> = entries.iter().map(|entry| entry.positions).collect();
             if recipe.data.streamed {
-                let positions = entries.iter().map(|entry| entry.positions).collect();
-                streamed.push(StreamedSet { positions, weight });
+                streamed.push(StreamedSet { positions: positions.clone(), weight });
                 stored.push(Stored::all(entries, beside, quarantined, fetch.is_some()).map_err(failed)?);
             } else {
                 let shards = Manifest::open(entries, beside, quarantined).map_err(failed)?;
                 opened.push(WeightedSet { shards, weight });
             }
             let scales = scales(entries).ok_or_else(|| DataError::NoScale { manifest: path.clone() })?;
-            sources.push(Source { manifest: manifest.hash(), entries: entries.to_vec(), weight, scales });
+            sources.push(Source { manifest: manifest.hash(), positions, weight, scales });
         }
         // Sources of weight 0 are not trained on.
-        let learned = sources.iter().filter(|source| source.weight > 0).flat_map(|source| &source.entries);
-        let found = learned.map(|entry| entry.positions).sum();
+        let found = sources.iter().filter(|source| source.weight > 0).flat_map(|source| &source.positions).sum();
         let least = recipe.data.least_positions;
         if found < least {
             return Err(DataError::TooSmall { found, least });
@@ -206,6 +211,7 @@ impl TrainingData {
             filter: filter(&recipe.data.filter),
             shares: recipe.data.shares.iter().map(share).collect(),
             one_in: NonZeroU32::new(recipe.data.validation_one_in).unwrap_or(NonZeroU32::MIN),
+            held_out: OnceLock::new(),
             duplicates: OnceLock::new(),
             pool_blocks: recipe.data.pool_blocks as usize,
             seed: recipe.seeds.order,
@@ -242,8 +248,8 @@ impl TrainingData {
     pub fn summary(&self) -> Vec<SourceSummary> {
         let summary = |source: &Source| SourceSummary {
             manifest: source.manifest,
-            shards: source.entries.len(),
-            positions: source.entries.iter().map(|entry| entry.positions).sum(),
+            shards: source.positions.len(),
+            positions: source.positions.iter().sum(),
             weight: source.weight,
         };
         let mut summaries: Vec<_> = self.sources.iter().map(summary).collect();
@@ -261,9 +267,9 @@ impl TrainingData {
         let mut sum = 0.0;
         let mut weight = 0.0;
         for source in &self.sources {
-            let positions: u64 = source.entries.iter().map(|entry| entry.positions).sum();
-            for (entry, scale) in source.entries.iter().zip(&source.scales) {
-                let share = f64::from(source.weight) * entry.positions as f64 / positions.max(1) as f64;
+            let all: u64 = source.positions.iter().sum();
+            for (positions, scale) in source.positions.iter().zip(&source.scales) {
+                let share = f64::from(source.weight) * *positions as f64 / all.max(1) as f64;
                 sum += share * f64::from(*scale);
                 weight += share;
             }
@@ -271,13 +277,19 @@ impl TrainingData {
         (sum / weight) as f32
     }
 
-    /// Batches of at most `most` positions of held-out games; always the same ones.
+    /// Batches of at most 2¹⁷ positions of held-out games; always the same ones.
     ///
     /// # Errors
     ///
     /// If there are none, or they cannot be read.
-    pub fn held_out(&self, most: usize, batch: usize) -> Result<Vec<Batch>, DataError> {
-        let samples = self.held_out_samples(most)?;
+    pub fn held_out(&self, batch: usize) -> Result<Vec<Batch>, DataError> {
+        let samples = match self.held_out.get() {
+            Some(samples) => samples,
+            None => {
+                let found = self.held_out_samples(MAX_HELD_OUT_POSITIONS)?;
+                self.held_out.get_or_init(|| found)
+            }
+        };
         let scales = self.scales();
         Ok(samples
             .chunks(batch)
@@ -297,7 +309,7 @@ impl TrainingData {
     /// # Errors
     ///
     /// If there are none, or they cannot be read.
-    pub fn held_out_samples(&self, most: usize) -> Result<Vec<dataset::training::Sample>, DataError> {
+    pub fn held_out_samples(&self, most: usize) -> Result<Vec<Sample>, DataError> {
         self.samples(most, self.filter)
     }
 
@@ -307,11 +319,11 @@ impl TrainingData {
     /// # Errors
     ///
     /// If there are none, or they cannot be read.
-    pub fn quiet_samples(&self, most: usize) -> Result<Vec<dataset::training::Sample>, DataError> {
+    pub fn quiet_samples(&self, most: usize) -> Result<Vec<Sample>, DataError> {
         self.samples(most, Filter { in_check: true, captures: true, ..self.filter })
     }
 
-    fn samples(&self, most: usize, filter: Filter) -> Result<Vec<dataset::training::Sample>, DataError> {
+    fn samples(&self, most: usize, filter: Filter) -> Result<Vec<Sample>, DataError> {
         let blocks = match &self.sets {
             Sets::Opened(sets) => sets.iter().flat_map(|set| &set.shards).map(|shard| shard.index().len()).sum(),
             // A pool ends with the set.
@@ -326,7 +338,8 @@ impl TrainingData {
             filter,
             shares: Vec::new(),
             cache_bytes: 0,
-            threads: 1,
+            // No pool after this one is wanted.
+            threads: 0,
         };
         let mut reader = self.reader(&plan, ReaderPosition::default())?;
         let mut samples = Vec::new();
@@ -463,7 +476,7 @@ impl TrainingData {
 pub(crate) struct Scales(Vec<Vec<f32>>);
 
 impl Scales {
-    pub(crate) fn of(&self, sample: &dataset::training::Sample) -> f32 {
+    pub(crate) fn of(&self, sample: &Sample) -> f32 {
         self.0[usize::from(sample.set)][sample.shard as usize]
     }
 }

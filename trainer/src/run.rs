@@ -41,9 +41,6 @@ pub use views::Views;
 /// Steps between two lines of metrics.
 const METRICS_INTERVAL_STEPS: u64 = 50;
 
-/// Maximum of held-out positions for validation.
-const MAX_HELD_OUT_POSITIONS: usize = 1 << 17;
-
 /// The result of a run.
 pub struct Finished {
     /// The net and the optimiser's state.
@@ -103,7 +100,7 @@ pub fn train(
     let plan = Plan::new(recipe, data)?;
     let mut training = Training::begin(recipe, data, plan, folder, conditions)?;
     let last = recipe.stage(recipe.stages.len());
-    let held_out = data.last().held_out(MAX_HELD_OUT_POSITIONS, last.schedule.batch as usize)?;
+    let held_out = data.last().held_out(last.schedule.batch as usize)?;
     let steps = recipe.steps();
     observer.begins(training.steps(), steps);
     let mut validation_loss = None;
@@ -174,7 +171,7 @@ pub fn finished(
     let plan = Plan::new(recipe, data)?;
     let checkpoint = training::read(recipe, data, &plan, folder, kept)?;
     let last = recipe.stage(recipe.stages.len());
-    let held_out = data.last().held_out(MAX_HELD_OUT_POSITIONS, last.schedule.batch as usize)?;
+    let held_out = data.last().held_out(last.schedule.batch as usize)?;
     let (state, progress) = (checkpoint.state, checkpoint.progress);
     let mut backend = BackendKind::evaluating(&plan, state.net(), threads)?;
     let validation_loss = training::mean_loss(&mut *backend, plan.validation_loss(&last), &held_out);

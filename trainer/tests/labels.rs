@@ -121,7 +121,7 @@ fn open(folder: &Path, mirrored: bool) -> TrainingData {
 fn read(folder: &Path, positions: usize, mirrored: bool) -> Vec<Batch> {
     let data = open(folder, mirrored);
     let mut loader = data.load(500, ReaderPosition::default(), 2, 0).unwrap();
-    let mut batches = data.held_out(positions, 500).unwrap();
+    let mut batches = data.held_out(500).unwrap();
     batches.extend((0..positions / 500).map(|_| loader.next().unwrap().drawn.batch().unwrap().clone()));
     batches
 }

@@ -49,7 +49,8 @@ pub struct Plan {
     pub shares: Vec<Share>,
     /// The size of the cache of decoded blocks. It changes only the speed.
     pub cache_bytes: usize,
-    /// The number of reading threads. It changes only the speed.
+    /// The number of threads, each of which reads a pool ahead. With none, a pool is read when its
+    /// turn comes. It changes only the speed.
     pub threads: usize,
 }
 
@@ -200,7 +201,7 @@ impl Reader {
         let (tasks, receiver) = mpsc::channel::<Task>();
         let receiver = Arc::new(Mutex::new(receiver));
         let (sender, pools) = mpsc::channel();
-        let threads = (0..threads.max(1)).map(|_| {
+        let threads = (0..threads).map(|_| {
             let (receiver, sender) = (Arc::clone(&receiver), sender.clone());
             thread::spawn(move || work(&receiver, &sender))
         });
@@ -217,8 +218,8 @@ impl Reader {
             current: None,
             rejected: Rejected::default(),
         };
-        for _ in 0..=ahead {
-            reader.order_pool();
+        if ahead > 0 {
+            (0..=ahead).for_each(|_| reader.order_pool());
         }
         if place.sample > 0 {
             let found = reader.pool()?.samples.len() as u64;
@@ -249,6 +250,11 @@ impl Reader {
     }
 
     fn receive(&mut self) -> Result<Pool, TrainingError> {
+        if self.threads.is_empty() {
+            let pool = (self.draw)(self.place.pool)()?;
+            self.rejected.add(&pool.rejected);
+            return Ok(pool);
+        }
         loop {
             if let Some(pool) = self.early.remove(&self.place.pool) {
                 self.order_pool();

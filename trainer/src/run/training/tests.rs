@@ -70,7 +70,7 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
         training.backend = Box::new(Failing { state: good.clone(), loss });
         let error = training.learn(&ready).unwrap_err().to_string();
         assert!(error.contains(": the loss is no number; ") && error.contains("good checkpoint, at step 0"), "{error}");
-        let held_out = data.held_out(100, 100).unwrap();
+        let held_out = data.held_out(100).unwrap();
         let error = training.validate(&held_out).unwrap_err().to_string();
         assert!(error.contains("the loss of the held-out positions is no number"), "{error}");
     }
