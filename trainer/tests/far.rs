@@ -101,7 +101,7 @@ fn a_hundred_gigabytes_elsewhere() {
     let games = Games::NotHeldOut(NonZeroU32::new(64).unwrap());
     let plan = Plan { seed: 2, blocks_in_pool: 64, games, filter, shares: Vec::new(), cache_bytes: 0, threads: 1 };
     let learned_shards = LEARNED.div_ceil(kept(of_number(0), &plan));
-    // Those that are read ahead are more than one in five.
+    // Those too that are read ahead.
     let most = learned_shards as usize * 5 / 4 + 70;
     let small = fs::read(folder.file("games.chuhe")).unwrap();
     let real = drawn(small, vec![entry.positions; count], &plan, most);
