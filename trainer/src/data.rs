@@ -361,6 +361,10 @@ impl TrainingData {
         threads: usize,
         cache_bytes: usize,
     ) -> Result<Loader, DataError> {
+        // A small part of a set is seldom drawn again.
+        let all: u64 = self.sources.iter().flat_map(|source| &source.positions).sum();
+        let is_too_large = all.saturating_mul(size_of::<Sample>() as u64) > cache_bytes as u64;
+        let cache_bytes = if is_too_large && matches!(self.sets, Sets::Streamed(..)) { 0 } else { cache_bytes };
         let plan = Plan {
             seed: self.seed,
             blocks_in_pool: self.pool_blocks,

@@ -38,7 +38,8 @@ pub(super) struct Arguments {
     /// Threads that read shards
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads)]
     readers: usize,
-    /// Memory for decoded positions, so that later epochs need not decode them again
+    /// Memory for decoded positions, so that later epochs need not decode them again; for none of a
+    /// streamed set that is larger
     #[arg(long, value_name = "MIB", default_value_t = 2_048)]
     cache: u32,
     /// Steps between checkpoints [default: a minute]; one is also written at the end of each epoch
