@@ -283,12 +283,11 @@ impl TrainingData {
     ///
     /// If there are none, or they cannot be read.
     pub fn held_out(&self, batch: usize) -> Result<Vec<Batch>, DataError> {
-        let samples = match self.held_out.get() {
-            Some(samples) => samples,
-            None => {
-                let found = self.held_out_samples(MAX_HELD_OUT_POSITIONS)?;
-                self.held_out.get_or_init(|| found)
-            }
+        let samples = if let Some(samples) = self.held_out.get() {
+            samples
+        } else {
+            let found = self.held_out_samples(MAX_HELD_OUT_POSITIONS)?;
+            self.held_out.get_or_init(|| found)
         };
         let scales = self.scales();
         Ok(samples
