@@ -4,8 +4,9 @@
 #   $env:CHUHE_RELEASES = "https://…"; powershell -ExecutionPolicy Bypass -File install.ps1 [FOLDER]
 #
 # CHUHE_RELEASES is an address, or a folder. By default it is the folder of this script, if a
-# release is there, and else the address where the release was published. With minisign on this machine, the release's signature is checked as well, by the key of the release that this
-# script came with, or by CHUHE_UPDATE_KEY. FOLDER is %LOCALAPPDATA%\chuhe by default.
+# release is there, and else the address where the release was published. With minisign on this
+# machine, the release's signature is checked as well, by the key of the release that this script
+# came with, or by CHUHE_UPDATE_KEY. FOLDER is %LOCALAPPDATA%\chuhe by default.
 param([string]$Folder = (Join-Path $env:LOCALAPPDATA "chuhe"))
 Set-StrictMode -Version Latest
 $ErrorActionPreference = "Stop"

@@ -6,8 +6,9 @@
 #   [CHUHE_RELEASES=…] [CHUHE_UPDATE_KEY=…] sh install.sh [FOLDER]
 #
 # CHUHE_RELEASES is the folder of a release, or its address (https://…). By default it is the folder
-# of this script, if a release is there, and else the address where the release was published. With minisign on this machine, the release's signature is checked as well, by the
-# key of the release that this script came with, or by CHUHE_UPDATE_KEY. FOLDER is ~/.local/bin by
+# of this script, if a release is there, and else the address where the release was published. With
+# minisign on this machine, the release's signature is checked as well, by the key of the release
+# that this script came with, or by CHUHE_UPDATE_KEY. FOLDER is ~/.local/bin by
 # default.
 set -eu
 

@@ -87,7 +87,7 @@ pub struct TrainingData {
     filter: Filter,
     shares: Vec<Share>,
     one_in: NonZeroU32,
-    /// The samples of [`held_out`](Self::held_out): to read them again may mean to fetch them again.
+    /// The samples of [`held_out`](Self::held_out): to read them again may be to fetch them again.
     held_out: OnceLock<Vec<Sample>>,
     /// The duplicates, once they are needed.
     duplicates: OnceLock<Arc<Duplicates>>,

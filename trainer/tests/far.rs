@@ -1,6 +1,6 @@
 //! A set of a hundred gigabytes, of which nothing is on this machine.
 //!
-//! Nobody makes so many games for a test: the server has those shards that are drawn, and the
+//! So many games are not made for a test: the server has those shards that are drawn, and the
 //! manifest invents the others.
 
 #![cfg(target_os = "linux")]

@@ -266,15 +266,15 @@ fn shares() {
     refused("percent = 101", "23: `data.shares[0].percent` is 101; it must be a whole number from 0 to 100");
     refused(
         "percent = 1, from_pieces = 20, to_pieces = 19",
-        "54: `data.shares[0].to_pieces` is 19; it must be a whole number from 20 to 32",
+        "56: `data.shares[0].to_pieces` is 19; it must be a whole number from 20 to 32",
     );
     refused(
         "percent = 1, from_ply = 20, to_ply = 9",
-        "48: `data.shares[0].to_ply` is 9; it must be a whole number from 20 to 65535",
+        "50: `data.shares[0].to_ply` is 9; it must be a whole number from 20 to 65535",
     );
     refused(
         "percent = 1, pieces = 9",
-        "25: `data.shares[0].pieces` is no key of a recipe; `data.shares[0]` may have percent, from_pieces, to_pieces, \
+        "26: `data.shares[0].pieces` is no key of a recipe; `data.shares[0]` may have percent, from_pieces, to_pieces, \
          from_ply and to_ply",
     );
 }
