@@ -217,6 +217,27 @@ fn a_newer_version_takes_over_unless_the_owner_stops_the_worker() {
     }
 }
 
+/// A worker that may not write beside its program, as one of a package, says which version is out.
+#[test]
+fn a_worker_that_cannot_be_replaced_names_the_newer_version() {
+    if worker::update::system() != SYSTEM {
+        return;
+    }
+    let coordinator = Coordinator::new(header(100_000), 400, 100);
+    let state = tempfile::tempdir().unwrap();
+    // Unlike rights, it stops a superuser too.
+    fs::create_dir(state.path().join(".chuhe-worker.new")).unwrap();
+    let server = releases();
+    let updates = Some(Source { key: KEY.to_owned(), url: server.url() });
+    let clock = Arc::new(JumpingClock::default());
+    let worker = Worker::start_from(&coordinator.url(), state.path(), clock.clone(), updates, |_| {});
+    worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing);
+    clock.jump(Duration::from_mins(11));
+    worker.said.wait_for_line("No update: version 9.0.0 is out and must be installed as this one was; ");
+    worker.control.add(ControlCommand::Finish);
+    assert_eq!(worker.end(), End::Stopped);
+}
+
 /// A worker that is stopped while it checks for releases is not restarted.
 #[test]
 fn a_release_found_during_the_shutdown_changes_nothing() {
