@@ -27,6 +27,7 @@ mod plenty;
 mod refereed;
 mod refused;
 mod restored;
+mod rights;
 mod rulebook;
 mod security;
 mod sessions;
