@@ -86,6 +86,7 @@ chmod 755 "$new/chuhe-worker"
 mkdir -p "$folder" 2>/dev/null || fail "$folder is no folder, and could not be made one"
 # Copied beside and renamed: a running worker keeps its file until the new one is complete.
 [ ! -d "$folder/chuhe-worker" ] || fail "$folder/chuhe-worker is a folder"
-cp "$new/chuhe-worker" "$folder/.chuhe-worker.new" 2>/dev/null || fail "$folder cannot be written to"
+# An update that was cut short leaves such a file, which is not executable.
+{ rm -f "$folder/.chuhe-worker.new" && cp "$new/chuhe-worker" "$folder/.chuhe-worker.new"; } 2>/dev/null || fail "$folder cannot be written to"
 mv "$folder/.chuhe-worker.new" "$folder/chuhe-worker"
 echo "installed $folder/chuhe-worker $version; next: $folder/chuhe-worker configure"

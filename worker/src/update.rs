@@ -158,11 +158,13 @@ fn check_and_install(client: &Client, folder: &Folder, program: &Path, source: &
         return Ok(None);
     };
     let new = program.with_file_name(".chuhe-worker.new");
-    // The folder of a package belongs to the system.
-    fs::File::create(&new).with_context(|| {
-        format!("version {} is out and must be installed as this one was; {}", release.version, new.display())
-    })?;
-    client.fetch_url(&format!("{name}-{}", release.version), release.sha256, release.bytes, &new)?;
+    match client.fetch_url(&format!("{name}-{}", release.version), release.sha256, release.bytes, &new) {
+        // A package's folder belongs to the system.
+        Err(error @ client::Error::Storage { .. }) => {
+            bail!("version {} is out and cannot be put beside this one: {error}", release.version)
+        }
+        fetched => fetched?,
+    }
     install(folder.root(), program, &new, running, &release.version, SELFTEST_TIMEOUT)?;
     Ok(Some(release.version))
 }

@@ -83,6 +83,9 @@ fn a_release_is_installed_from_a_folder_and_from_an_address() {
     let place = Place::new();
     let server = place.serve();
     for releases in [place.folder(), format!("file://{}", place.folder()), server.url()] {
+        // Of an update that was cut short.
+        fs::create_dir_all(&place.bin).unwrap();
+        fs::write(place.bin.join(".chuhe-worker.new"), "a part of another").unwrap();
         let output = place.install(&releases, &[]);
         let program = place.bin.join("chuhe-worker");
         let name = program.display();

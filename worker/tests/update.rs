@@ -225,17 +225,21 @@ fn a_worker_that_cannot_be_replaced_names_the_newer_version() {
     }
     let coordinator = Coordinator::new(header(100_000), 400, 100);
     let state = tempfile::tempdir().unwrap();
+    let program = state.path().join("chuhe-worker");
+    fs::write(&program, "the old one").unwrap();
     // Unlike rights, it stops a superuser too.
-    fs::create_dir(state.path().join(".chuhe-worker.new")).unwrap();
+    fs::create_dir(state.path().join("..chuhe-worker.new.part")).unwrap();
     let server = releases();
     let updates = Some(Source { key: KEY.to_owned(), url: server.url() });
     let clock = Arc::new(JumpingClock::default());
     let worker = Worker::start_from(&coordinator.url(), state.path(), clock.clone(), updates, |_| {});
     worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing);
     clock.jump(Duration::from_mins(11));
-    worker.said.wait_for_line("No update: version 9.0.0 is out and must be installed as this one was; ");
+    worker.said.wait_for_line("No update: version 9.0.0 is out and cannot be put beside this one: ");
     worker.control.add(ControlCommand::Finish);
     assert_eq!(worker.end(), End::Stopped);
+    assert_eq!(fs::read(&program).unwrap(), b"the old one");
+    assert!(!state.path().join(".chuhe-worker.new").exists());
 }
 
 /// A worker that is stopped while it checks for releases is not restarted.
