@@ -28,7 +28,7 @@ async fn the_published_backup_is_shown_in_both_languages() {
         assert!(home.contains(began) && home.contains(">gen2-256</a>"), "{home}");
         // The games of both engines that played the generation.
         let campaign = visitor.get(&format!("/{language}/campaigns/season1")).await.text;
-        assert!(campaign.contains("44\u{202f}085"), "{campaign}");
+        assert!(campaign.contains("61\u{202f}066"), "{campaign}");
     }
 }
 
