@@ -181,6 +181,33 @@ fn releases() -> Listener {
     .unwrap()
 }
 
+/// A worker that plays and has begun to check for releases.
+struct Checking {
+    _state: tempfile::TempDir,
+    coordinator: Coordinator,
+    _server: Listener,
+    program: PathBuf,
+    worker: Worker,
+}
+
+impl Checking {
+    /// Starts it; `prepare` changes its folder, where its program is too.
+    fn start(prepare: impl FnOnce(&Path)) -> Self {
+        let coordinator = Coordinator::new(header(100_000), 400, 100);
+        let state = tempfile::tempdir().unwrap();
+        let program = state.path().join("chuhe-worker");
+        fs::write(&program, "the old one").unwrap();
+        prepare(state.path());
+        let server = releases();
+        let updates = Some(Source { key: KEY.to_owned(), url: server.url() });
+        let clock = Arc::new(JumpingClock::default());
+        let worker = Worker::start_from(&coordinator.url(), state.path(), clock.clone(), updates, |_| {});
+        worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing);
+        clock.jump(Duration::from_mins(11));
+        Self { _state: state, coordinator, _server: server, program, worker }
+    }
+}
+
 /// An update that is found during play; the owner's commands have priority.
 #[test]
 fn a_newer_version_takes_over_unless_the_owner_stops_the_worker() {
@@ -192,18 +219,10 @@ fn a_newer_version_takes_over_unless_the_owner_stops_the_worker() {
         (Some(ControlCommand::Finish), End::Stopped, "Finishing the games at hand; once more ends at once."),
         (Some(ControlCommand::Stop), End::Stopped, ""),
     ] {
-        let coordinator = Coordinator::new(header(100_000), 400, 100);
-        let state = tempfile::tempdir().unwrap();
-        let program = state.path().join("chuhe-worker");
-        fs::write(&program, "the old one").unwrap();
-        let server = releases();
-        let updates = Some(Source { key: KEY.to_owned(), url: server.url() });
-        let clock = Arc::new(JumpingClock::default());
-        let worker = Worker::start_from(&coordinator.url(), state.path(), clock.clone(), updates, |_| {});
-        worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing);
-        clock.jump(Duration::from_mins(11));
+        let checking = Checking::start(|_| {});
+        let worker = checking.worker;
         worker.said.wait_for_line("Version 9.0.0 is here; it starts when the games at hand are finished.");
-        assert_eq!(fs::read(&program).unwrap(), data("newer.program"));
+        assert_eq!(fs::read(&checking.program).unwrap(), data("newer.program"));
         let heard = worker.said.clone();
         if let Some(command) = command {
             worker.control.add(command);
@@ -212,7 +231,7 @@ fn a_newer_version_takes_over_unless_the_owner_stops_the_worker() {
         assert!(heard.lines().contains(said), "{}", heard.lines());
         // The first stop request lets the games at hand finish.
         let played = heard.games();
-        assert_eq!(coordinator.state().accepted.len() as u64, played);
+        assert_eq!(checking.coordinator.state().accepted.len() as u64, played);
         assert!(played > 0 || command == Some(ControlCommand::Stop));
     }
 }
@@ -223,23 +242,15 @@ fn a_worker_that_cannot_be_replaced_names_the_newer_version() {
     if worker::update::system() != SYSTEM {
         return;
     }
-    let coordinator = Coordinator::new(header(100_000), 400, 100);
-    let state = tempfile::tempdir().unwrap();
-    let program = state.path().join("chuhe-worker");
-    fs::write(&program, "the old one").unwrap();
     // Unlike rights, it stops a superuser too.
-    fs::create_dir(state.path().join("..chuhe-worker.new.part")).unwrap();
-    let server = releases();
-    let updates = Some(Source { key: KEY.to_owned(), url: server.url() });
-    let clock = Arc::new(JumpingClock::default());
-    let worker = Worker::start_from(&coordinator.url(), state.path(), clock.clone(), updates, |_| {});
-    worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing);
-    clock.jump(Duration::from_mins(11));
+    let block = |folder: &Path| fs::create_dir(folder.join("..chuhe-worker.new.part")).unwrap();
+    let checking = Checking::start(block);
+    let worker = checking.worker;
     worker.said.wait_for_line("No update: version 9.0.0 is out and cannot be put beside this one: ");
     worker.control.add(ControlCommand::Finish);
     assert_eq!(worker.end(), End::Stopped);
-    assert_eq!(fs::read(&program).unwrap(), b"the old one");
-    assert!(!state.path().join(".chuhe-worker.new").exists());
+    assert_eq!(fs::read(&checking.program).unwrap(), b"the old one");
+    assert!(!checking.program.with_file_name(".chuhe-worker.new").exists());
 }
 
 /// A worker that is stopped while it checks for releases is not restarted.
@@ -248,18 +259,9 @@ fn a_release_found_during_the_shutdown_changes_nothing() {
     if worker::update::system() != SYSTEM {
         return;
     }
-    let coordinator = Coordinator::new(header(100_000), 400, 100);
-    let state = tempfile::tempdir().unwrap();
-    let program = state.path().join("chuhe-worker");
-    fs::write(&program, "the old one").unwrap();
-    let server = releases();
-    let updates = Some(Source { key: KEY.to_owned(), url: server.url() });
-    let clock = Arc::new(JumpingClock::default());
-    let worker = Worker::start_from(&coordinator.url(), state.path(), clock.clone(), updates, |_| {});
-    worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing);
-    clock.jump(Duration::from_mins(11));
-    worker.control.add(ControlCommand::Finish);
-    assert_eq!(worker.end(), End::Stopped);
+    let checking = Checking::start(|_| {});
+    checking.worker.control.add(ControlCommand::Finish);
+    assert_eq!(checking.worker.end(), End::Stopped);
 }
 
 /// The real program as the new version, on trial, and a script as the old one, which records its
