@@ -12,6 +12,7 @@ use crate::{
     limits::{Clock, Limits, NoClock},
     report::Report,
     search::{Reductions, Shared, Worker},
+    strength::Noise,
     table::Table,
     tune::Parameters,
 };
@@ -96,6 +97,7 @@ pub struct Engine {
     table: Table,
     workers: Vec<Worker>,
     evaluation: Evaluation,
+    noise: Option<Noise>,
     parameters: Parameters,
     reductions: Reductions,
 }
@@ -109,6 +111,7 @@ impl Engine {
             table: Table::with_parameters(*hash_mebibytes, parameters),
             workers: Vec::new(),
             evaluation: evaluation.clone(),
+            noise: None,
             parameters: parameters.clone(),
             reductions: Reductions::new(parameters),
         };
@@ -131,7 +134,7 @@ impl Engine {
     pub fn set_threads(&mut self, threads: usize) {
         self.workers.truncate(threads.max(1));
         for index in self.workers.len()..threads.max(1) {
-            self.workers.push(Worker::new(&self.evaluation, index));
+            self.workers.push(Worker::new(&self.evaluation, self.noise, index));
         }
     }
 
@@ -140,6 +143,15 @@ impl Engine {
         self.evaluation = evaluation;
         for worker in &mut self.workers {
             worker.set_evaluation(&self.evaluation);
+        }
+        self.new_game();
+    }
+
+    /// Sets the errors of the evaluation, none by default, and clears table and histories.
+    pub fn set_noise(&mut self, noise: Option<Noise>) {
+        self.noise = noise;
+        for worker in &mut self.workers {
+            worker.set_noise(noise);
         }
         self.new_game();
     }

@@ -30,6 +30,7 @@ use crate::{
     limits::{Clock, Limits},
     picker::Context,
     score::{self, DRAW, MAX_EVALUATION, MAX_PLY, Score, VERDICT},
+    strength::Noise,
     table::{Bound, Entry, Table},
     tune::Parameters,
 };
@@ -112,6 +113,7 @@ type PrincipalVariation = arrayvec::ArrayVec<Move, MAX_PLY>;
 pub(crate) struct Worker {
     histories: Histories,
     evaluator: Evaluator,
+    noise: Option<Noise>,
     game: Game,
     root: usize,
     nodes: u64,
@@ -132,13 +134,14 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(evaluation: &Evaluation, index: usize) -> Self {
+    pub(crate) fn new(evaluation: &Evaluation, noise: Option<Noise>, index: usize) -> Self {
         let Ok(pv_table) = vec![PrincipalVariation::new(); MAX_PLY + 2].into_boxed_slice().try_into() else {
             unreachable!("the vector has that length")
         };
         Self {
             histories: Histories::new(),
             evaluator: Evaluator::new(evaluation),
+            noise,
             game: Game::new(xiangqi::Fen::start(), xiangqi::rules::RuleSet::Cxr),
             root: 0,
             nodes: 0,
@@ -162,6 +165,10 @@ impl Worker {
 
     pub(crate) fn set_evaluation(&mut self, evaluation: &Evaluation) {
         self.evaluator = Evaluator::new(evaluation);
+    }
+
+    pub(crate) fn set_noise(&mut self, noise: Option<Noise>) {
+        self.noise = noise;
     }
 
     fn ss(&mut self, ply: usize) -> &mut StackEntry {
@@ -290,7 +297,11 @@ impl Worker {
 
     /// The raw evaluation, without correction history.
     fn evaluate(&mut self) -> Score {
-        self.evaluator.evaluate(self.game.position())
+        let score = self.evaluator.evaluate(self.game.position());
+        match self.noise {
+            None => score,
+            Some(noise) => (score + noise.of(self.game.position())).clamp(-MAX_EVALUATION, MAX_EVALUATION),
+        }
     }
 
     /// Correction history: adds the mean error of earlier evaluations of similar positions.

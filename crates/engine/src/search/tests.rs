@@ -18,7 +18,7 @@ fn game(fen: &str, moves: &str) -> Game {
 }
 
 fn worker(game: &Game, root: usize) -> Worker {
-    let mut worker = Worker::new(&Evaluation::Plain, 0);
+    let mut worker = Worker::new(&Evaluation::Plain, None, 0);
     worker.game = game.clone();
     worker.root = root;
     worker

@@ -25,13 +25,12 @@ pub(super) fn find(name: &str, rules: RuleSet) -> Option<Alias> {
         100 => &["100"],
         _ => &["120"],
     };
-    let aliases: [(&str, &[&str]); 6] = [
+    let aliases: [(&str, &[&str]); 5] = [
         (RULES, &[RULE_SETS[0].0, RULE_SETS[1].0]),
         ("Draw Rule", &["None"]),
         ("Sixty Move Rule", &["true"]),
         ("Rule60MaxPly", limit),
         ("MaxCheckCount", &["0"]),
-        ("Skill Level", &["20"]),
     ];
     let (name, all) = aliases.into_iter().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
     Some(Alias { name, kind: Kind::Combo { default: all[0], all } })

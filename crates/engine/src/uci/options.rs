@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     evaluation::Evaluation,
+    strength::Strength,
     tune::{PARAMETERS, Parameter, ParameterError, Parameters},
 };
 
@@ -29,6 +30,10 @@ pub(super) struct Options {
     pub(super) rules: RuleSet,
     pub(super) overhead: Duration,
     pub(super) show_wdl: bool,
+    /// Whether `elo` limits the strength.
+    limit_strength: bool,
+    elo: u32,
+    level: u32,
     pub(super) notation: Notation,
     /// Whether UCCI's times are in milliseconds; in seconds if not.
     pub(super) milliseconds: bool,
@@ -41,6 +46,7 @@ pub(super) enum Change {
     Hash(usize),
     Threads(usize),
     Parameters,
+    Strength,
     Evaluation(Evaluation),
     Rules,
     NewGame,
@@ -92,6 +98,9 @@ enum Id {
     Overhead,
     Ponder,
     ShowWdl,
+    LimitStrength,
+    Elo,
+    Level,
     Variant,
     Ranks,
     Milliseconds,
@@ -100,7 +109,7 @@ enum Id {
 }
 
 /// The options with their names in UCI and in UCCI, which allows only one word.
-const OPTIONS: [(Id, Option<&str>, Option<&str>); 13] = [
+const OPTIONS: [(Id, Option<&str>, Option<&str>); 16] = [
     (Id::Hash, Some("Hash"), Some("hashsize")),
     (Id::Threads, Some("Threads"), Some("threads")),
     (Id::Lines, Some("MultiPV"), None),
@@ -109,6 +118,9 @@ const OPTIONS: [(Id, Option<&str>, Option<&str>); 13] = [
     (Id::Overhead, Some("Move Overhead"), Some("moveoverhead")),
     (Id::Ponder, Some("Ponder"), Some("ponder")),
     (Id::ShowWdl, Some("UCI_ShowWDL"), None),
+    (Id::LimitStrength, Some("UCI_LimitStrength"), None),
+    (Id::Elo, Some("UCI_Elo"), None),
+    (Id::Level, Some("Skill Level"), None),
     (Id::Variant, Some("UCI_Variant"), None),
     (Id::Ranks, Some("Ranks"), None),
     (Id::Milliseconds, None, Some("usemillisec")),
@@ -126,6 +138,9 @@ impl Options {
             rules: RuleSet::default(),
             overhead: Duration::from_millis(30),
             show_wdl: false,
+            limit_strength: false,
+            elo: Strength::MAX_ELO,
+            level: Strength::MAX_LEVEL,
             notation: Notation::Uci,
             milliseconds: true,
         }
@@ -171,7 +186,15 @@ impl Options {
                 Kind::Combo { default: RuleSet::Cxr.name(), all: &ALL }
             }
             Id::Overhead => Kind::Spin { default: 30, min: 0, max: MAX_OVERHEAD_MILLISECONDS },
-            Id::Ponder | Id::ShowWdl => Kind::Check { default: false },
+            Id::Ponder | Id::ShowWdl | Id::LimitStrength => Kind::Check { default: false },
+            Id::Elo => {
+                let [min, max] = [Strength::MIN_ELO, Strength::MAX_ELO].map(|elo| elo as usize);
+                Kind::Spin { default: max, min, max }
+            }
+            Id::Level => {
+                let max = Strength::MAX_LEVEL as usize;
+                Kind::Spin { default: max, min: 0, max }
+            }
             Id::Milliseconds => Kind::Check { default: true },
             // Required by match runners for several games.
             Id::Variant => Kind::Combo { default: "xiangqi", all: &["xiangqi"] },
@@ -225,6 +248,18 @@ impl Options {
             // Accepted and ignored: time management does not depend on it.
             Id::Ponder => _ = parse_bool(value).ok_or_else(invalid)?,
             Id::ShowWdl => self.show_wdl = parse_bool(value).ok_or_else(invalid)?,
+            Id::LimitStrength => {
+                self.limit_strength = parse_bool(value).ok_or_else(invalid)?;
+                return Ok(Change::Strength);
+            }
+            Id::Elo => {
+                self.elo = kind.number(value).ok_or_else(invalid)? as u32;
+                return Ok(Change::Strength);
+            }
+            Id::Level => {
+                self.level = kind.number(value).ok_or_else(invalid)? as u32;
+                return Ok(Change::Strength);
+            }
             Id::Variant => _ = kind.choice(value).ok_or_else(invalid)?,
             Id::Ranks => {
                 let from_1 = kind.choice(value).ok_or_else(invalid)? == RANKS_FROM_1;
@@ -234,6 +269,11 @@ impl Options {
             Id::Clear | Id::NewGame => return Ok(Change::NewGame),
         }
         Ok(Change::Nothing)
+    }
+
+    /// The strength that the options ask for; none if it is not limited.
+    pub(super) fn strength(&self) -> Option<Strength> {
+        if self.limit_strength { Some(Strength::of_elo(self.elo)) } else { Strength::of_level(self.level) }
     }
 
     pub(super) fn set_net(&mut self, name: &str, net: Net) -> Change {

@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Display,
+    hash::{BuildHasher as _, RandomState},
     io::{self, Write},
     ops::ControlFlow,
     time::Duration,
@@ -28,6 +29,7 @@ use crate::{
     evaluation::{Evaluation, Evaluator},
     limits::Limits,
     published,
+    strength::Noise,
 };
 
 /// The initial settings of a session, and the limits of its options.
@@ -193,7 +195,7 @@ impl<W: Write + Send + 'static> Session<W> {
         match command {
             Command::Hello(protocol) => self.introduce(protocol)?,
             Command::IsReady => self.output.line(&"readyok")?,
-            Command::NewGame => self.engine().new_game(),
+            Command::NewGame => self.new_game(),
             Command::SetOption { name, value } => match self.options.set(&name, value.as_deref(), self.protocol) {
                 Ok(change) => self.apply(change)?,
                 Err(error) => return self.write_error(&error),
@@ -279,6 +281,13 @@ impl<W: Write + Send + 'static> Session<W> {
         self.engine.as_mut().expect("no job owns the engine")
     }
 
+    /// Clears the engine. A limited one errs otherwise in each game.
+    fn new_game(&mut self) {
+        let noise = self.options.strength().map(|strength| strength.noise).filter(|width| *width > 0);
+        let noise = noise.map(|width| Noise { width, seed: RandomState::new().hash_one(()) });
+        self.engine().set_noise(noise);
+    }
+
     fn apply(&mut self, change: Change) -> io::Result<()> {
         match change {
             Change::Nothing => {}
@@ -293,7 +302,7 @@ impl<W: Write + Send + 'static> Session<W> {
                 self.engine().set_evaluation(evaluation);
                 self.write_evaluation()?;
             }
-            Change::NewGame => self.engine().new_game(),
+            Change::NewGame | Change::Strength => self.new_game(),
             Change::Rules => {
                 let mut game = Game::new(self.game.start().clone(), self.options.rules);
                 self.game.moves().for_each(|mv| play(&mut game, mv));
@@ -379,7 +388,7 @@ impl<W: Write + Send + 'static> Session<W> {
         let mut limits = Limits {
             // Depth 0 would yield no move.
             depth: go.depth.map(|depth| depth.max(1)),
-            hard_nodes: go.nodes,
+            hard_nodes: go.nodes.into_iter().chain(self.options.strength().map(|it| it.nodes)).min(),
             root_moves,
             lines: if self.protocol == Protocol::Uci { self.options.lines } else { 1 },
             ..Limits::default()

@@ -2,95 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use std::{
-    io::{self, Write},
-    sync::{Arc, Condvar, Mutex},
-    time::Duration,
-};
+mod client;
+mod options;
+mod ucci;
 
-use engine::{
-    Settings,
-    uci::{self, Session, Setup},
-};
-use nnue::{Kernel, Net, Parameters, architecture::Sizes};
+use engine::uci;
 use xiangqi::notation::Notation;
 
-/// The engine's output.
-#[derive(Clone, Default)]
-struct Output(Arc<(Mutex<String>, Condvar)>);
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.0.lock().unwrap().push_str(str::from_utf8(bytes).unwrap());
-        self.0.1.notify_all();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Output {
-    /// Waits for a line that begins with `start`; times out if the search hangs.
-    fn wait_for(&self, start: &str) -> String {
-        let found = |text: &str| text.lines().find(|line| line.starts_with(start)).map(str::to_owned);
-        let (text, written) = &*self.0;
-        let timeout = Duration::from_mins(1);
-        let (text, _) =
-            written.wait_timeout_while(text.lock().unwrap(), timeout, |text| found(text).is_none()).unwrap();
-        found(&text).unwrap_or_else(|| panic!("no `{start}` in:\n{text}"))
-    }
-
-    /// Takes the output since the last call.
-    fn take(&self) -> String {
-        std::mem::take(&mut *self.0.0.lock().unwrap())
-    }
-}
-
-struct Client {
-    session: Session<Output>,
-    output: Output,
-}
-
-fn setup() -> Setup {
-    let settings = Settings { hash_mebibytes: 2, ..Settings::default() };
-    Setup { max_hash_mebibytes: 64, max_threads: 4, ..Setup::new(settings, Kernel::best()) }
-}
-
-impl Client {
-    fn new() -> Self {
-        Self::with(setup())
-    }
-
-    fn with(setup: Setup) -> Self {
-        let output = Output::default();
-        Self { session: Session::new(output.clone(), setup), output }
-    }
-
-    fn send(&mut self, line: &str) {
-        assert!(self.session.execute_line(line).unwrap().is_continue(), "{line}");
-    }
-
-    /// Sends lines, waits for the search to end by its limits, and returns the output.
-    fn request(&mut self, lines: &str) -> String {
-        self.output.take();
-        lines.lines().for_each(|line| self.send(line.trim()));
-        self.session.finish();
-        self.output.take()
-    }
-
-    fn fen(&self) -> String {
-        self.session.game().fen().to_string()
-    }
-}
-
-/// Returns the word after `key` in the last line that has it.
-fn last_word<'a>(text: &'a str, key: &str) -> Option<&'a str> {
-    let mut words = text.lines().rev().find(|line| line.contains(&format!("{key} ")))?.split(' ');
-    words.find(|word| *word == key)?;
-    words.next()
-}
+use client::{Client, Output, last_word, setup};
 
 #[test]
 fn the_engine_introduces_itself() {
@@ -104,6 +23,9 @@ option name Rules type combo default cxr var cxr var wxf var axf var wikibook va
 option name Move Overhead type spin default 30 min 0 max 10000
 option name Ponder type check default false
 option name UCI_ShowWDL type check default false
+option name UCI_LimitStrength type check default false
+option name UCI_Elo type spin default 2370 min 650 max 2370
+option name Skill Level type spin default 20 min 0 max 20
 option name UCI_Variant type combo default xiangqi var xiangqi
 option name Ranks type combo default 0-9 var 0-9 var 1-10
 option name Clear Hash type button
@@ -406,107 +328,6 @@ fn the_word_position_may_be_missing() {
     }
 }
 
-#[test]
-fn options_of_other_engines_are_accepted_where_they_mean_the_same() {
-    let mut client = Client::new();
-    let accepted = "setoption name Repetition Rule value AsianRule
-        setoption name Rule60MaxPly value 100
-        setoption name repetition rule value ComputerRule
-        setoption name Draw Rule value None
-        setoption name Sixty Move Rule value true
-        setoption name Rule60MaxPly value 120
-        setoption name MaxCheckCount value 0
-        setoption name Skill Level value 20";
-    assert_eq!(client.request(accepted), "");
-    assert_eq!(client.session.game().rules().name(), "cxr");
-    client.send("setoption name Repetition Rule value asianrule");
-    assert_eq!(client.session.game().rules().name(), "axf");
-    for (option, answer) in [
-        ("Repetition Rule value SkyRule", "Repetition Rule: `SkyRule` is not one of AsianRule, ComputerRule"),
-        ("Draw Rule value DrawAsBlackWin", "Draw Rule: `DrawAsBlackWin` is not one of None"),
-        ("Sixty Move Rule value false", "Sixty Move Rule: `false` is not one of true"),
-        ("Rule60MaxPly value 120", "Rule60MaxPly: `120` is not one of 100"),
-        ("MaxCheckCount value 6", "MaxCheckCount: `6` is not one of 0"),
-        ("Skill Level value 3", "Skill Level: `3` is not one of 20"),
-    ] {
-        let line = format!("setoption name {option}");
-        assert_eq!(client.request(&line), format!("info string setoption {answer}\n"));
-    }
-    assert_eq!(client.session.game().rules().name(), "axf");
-}
-
-#[test]
-fn parameters_are_options_for_tuning() {
-    let mut client = Client::with(Setup { tune: true, ..setup() });
-    let answer = client.request("uci");
-    assert!(answer.contains("\noption name lmr_base type spin default 460 min 0 max 1500\n"), "{answer}");
-    assert!(answer.contains("\noption name check_extension_see type spin default 0 min -200 max 200\n"), "{answer}");
-    let mut nodes = |line: &str| {
-        assert_eq!(client.request(line), "", "{line}");
-        last_word(&client.request("ucinewgame\ngo depth 6"), "nodes").unwrap().to_owned()
-    };
-    let before = nodes("setoption name check_extension_see value 0");
-    assert_ne!(nodes("setoption name LMR_base value 900"), before);
-    assert_eq!(nodes("setoption name lmr_base value 460"), before);
-    assert_eq!(
-        client.request("setoption name lmr_base value 1501"),
-        "info string setoption lmr_base: `1501` is not a whole number from 0 to 1500\n"
-    );
-    // Players get no such options.
-    assert_eq!(
-        Client::new().request("setoption name lmr_base value 900"),
-        "info string setoption: there is no option `lmr_base`\n"
-    );
-}
-
-#[test]
-fn options_are_found_in_any_case() {
-    let mut client = Client::new();
-    let answer = client.request(
-        "setoption name move overhead value 100
-         setoption name Clear Hash
-         setoption name hash value 8
-         setoption name THREADS value 2
-         setoption name uci_variant value Xiangqi
-         setoption name Ponder value true
-         setoption name EvalFile value
-         setoption name EvalFile value <plain>
-         setoption name Rules value wxf",
-    );
-    assert_eq!(answer, "info string playing with the plain evaluation\n".repeat(2));
-    assert_eq!(client.session.game().rules().name(), "wxf");
-    assert!(client.request("go nodes 3000").contains("bestmove "));
-}
-
-#[test]
-fn nets_are_loaded() {
-    let folder = std::env::temp_dir().join(format!("chuhe-uci-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    // A file name with blanks.
-    let file = folder.join("a  net.chuhe");
-    let parameters = Parameters::from_piece_values(Sizes::new(128, 16, 32, 8).unwrap(), 1);
-    std::fs::write(&file, parameters.to_bytes()).unwrap();
-    let mut client = Client::new();
-    let answer = client.request(&format!("setoption name EvalFile value {}\neval\ngo depth 3", file.display()));
-    let playing = format!(
-        "info string playing with net {} ({}…) on {}\n",
-        file.display(),
-        &Net::from_bytes(&parameters.to_bytes()).unwrap().hash().to_string()[..8],
-        Kernel::best()
-    );
-    assert!(answer.starts_with(&playing), "{answer}");
-    assert!(
-        answer.contains(&format!(" for Red, by net {} (", file.display())) && answer.contains("bestmove "),
-        "{answer}"
-    );
-    let answer = client.request("setoption name EvalFile value <plain>\neval");
-    assert!(answer.ends_with(" for Red, by the plain evaluation\n"), "{answer}");
-    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../nets/gen2-256/net.nnue");
-    let answer = client.request(&format!("setoption name EvalFile value {published}"));
-    assert_eq!(answer, format!("info string playing with net gen2-256 (897084e4…) on {}\n", Kernel::best()));
-    std::fs::remove_dir_all(folder).unwrap();
-}
-
 /// Perpetual check by a chariot, ended by the rules.
 const PERPETUAL: &str = "position fen 5k3/9/9/9/9/9/9/9/2p6/3KR1Bc1 w moves e0f0 f9e9 f0e0 e9f9 e0f0 f9e9 f0e0 e9f9";
 
@@ -543,57 +364,6 @@ fn debug_commands_show_the_position() {
     client.send("stop");
     client.session.finish();
     assert_eq!(client.output.take(), "info string perft: stopped\n");
-}
-
-#[test]
-fn ucci_is_spoken() {
-    let mut client = Client::new();
-    let answer = client.request("ucci");
-    assert!(answer.starts_with("id name Chuhe ") && answer.ends_with("\nucciok\n"), "{answer}");
-    assert!(answer.contains("\noption usemillisec type check default true\n"), "{answer}");
-    assert!(answer.contains("\noption hashsize type spin min 1 max 64 default 2\n"), "{answer}");
-    let answer = client.request(
-        "setoption hashsize 4
-         setoption usemillisec true
-         setoption newgame
-         isready
-         position startpos moves h2e2
-         go time 60000 movestogo 40 opptime 60000 oppmovestogo 40 depth 4",
-    );
-    assert!(answer.starts_with("readyok\ninfo time ") && answer.contains("\ninfo depth 4 score "), "{answer}");
-    assert!(!answer.contains("cp") && answer.contains(" pv ") && answer.contains("\nbestmove "), "{answer}");
-    for go in
-        ["go depth 2", "go nodes 500", "go draw depth 2", "go time 100 increment 0", "go depth infinite nodes 300"]
-    {
-        assert!(client.request(go).contains("bestmove "), "{go}");
-    }
-    client.send("setoption usemillisec false");
-    client.send("go ponder time 1 increment 0");
-    client.send("ponderhit");
-    client.output.wait_for("bestmove ");
-    client.output.take();
-    client.send("go infinite");
-    client.send("stop");
-    client.output.wait_for("bestmove ");
-    assert_eq!(client.request("setoption contempt 1"), "info message setoption: there is no option `contempt`\n");
-    assert_eq!(client.request("setoption"), "info message setoption: it is `setoption <name>`, then perhaps a value\n");
-    assert!(client.session.execute_line("quit").unwrap().is_break());
-    assert_eq!(client.output.take(), "bye\n");
-}
-
-#[test]
-fn banned_moves_are_not_played() {
-    let mut client = Client::new();
-    // A king with two moves.
-    let position = "position fen 3k5/9/9/9/9/9/9/9/9/4K4 w";
-    for (banned, best) in [("e0e1", "e0f0"), ("e0f0", "e0e1")] {
-        let answer = client.request(&format!("ucci\n{position}\nbanmoves {banned}\ngo depth 2"));
-        assert_eq!(last_word(&answer, "bestmove"), Some(best), "{answer}");
-    }
-    assert_eq!(client.request("banmoves e0e1 e0f0\ngo depth 2"), "nobestmove\n");
-    // A ban does not outlive its position.
-    assert!(client.request(&format!("{position}\ngo depth 2")).contains("bestmove "));
-    assert!(client.request("banmoves a0a1").starts_with("info message banmoves: move 1: `a0a1`: "));
 }
 
 #[test]
