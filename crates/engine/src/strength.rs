@@ -1,7 +1,7 @@
 //! Limited strength, for people who want an opponent of their own level.
 //!
-//! A limited engine searches few nodes, and its evaluation errs: each position has an error of its
-//! own ([`Noise`]), which is the same whenever the search meets it. So it overlooks combinations and
+//! A limited engine searches few nodes, and its evaluation errs. Each position has an error of its
+//! own ([`Noise`]), the same whenever the search meets it. So the engine overlooks combinations and
 //! misjudges positions, but takes what hangs. The ratings are measured (`docs/ENGINE.md`).
 
 use xiangqi::Position;
