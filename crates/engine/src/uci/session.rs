@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Display,
-    hash::{BuildHasher as _, RandomState},
+    hash::{self, BuildHasher as _},
     io::{self, Write},
     ops::ControlFlow,
     time::Duration,
@@ -282,9 +282,10 @@ impl<W: Write + Send + 'static> Session<W> {
     }
 
     /// Clears the engine. A limited one errs otherwise in each game.
+    #[expect(clippy::disallowed_types, reason = "two games against a limited engine should differ")]
     fn new_game(&mut self) {
         let noise = self.options.strength().map(|strength| strength.noise).filter(|width| *width > 0);
-        let noise = noise.map(|width| Noise { width, seed: RandomState::new().hash_one(()) });
+        let noise = noise.map(|width| Noise { width, seed: hash::RandomState::new().hash_one(()) });
         self.engine().set_noise(noise);
     }
 
