@@ -1,6 +1,7 @@
 """Claims of published nets: how they are read, and whether files that repeat them agree."""
 import hashlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -11,9 +12,13 @@ from games import MANIFESTS, shards
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NETS = ROOT / "nets"
+PAGE = "docs/TRAINING.md"
 KEYS = {"name", "says", "minutes", "run", "sha256", "equals", "elo", "needs", "games", "positions"}
-# Path and package of each peer that a claim needs.
-PEERS = {"Fairy-Stockfish 11.1": ("/usr/games/fairy-stockfish", "fairy-stockfish")}
+# Path of each peer that a claim needs, and its package. A peer without a package is built by hand.
+PEERS = {
+    "Fairy-Stockfish 11.1": ("/usr/games/fairy-stockfish", "fairy-stockfish"),
+    "PikafishHCE": (os.environ.get("PIKAFISH_HCE"), None),
+}
 
 
 def refuse(sentence):
@@ -57,10 +62,10 @@ def sha256(path):
 
 
 def contradictions(net):
-    """Where a net's files contradict each other. Claims without a net are in docs/TRAINING.md."""
+    """Where a net's files contradict each other. Claims without a net name their page."""
     folder = NETS / net
     if not (folder / "net.nnue").is_file():
-        yield from unsaid(claims_of(net), ROOT / "docs/TRAINING.md")
+        yield from unsaid(claims_of(net), ROOT / read(net).get("page", PAGE))
         return
     manifest = json.loads((folder / "net.json").read_text(encoding="utf-8"))
     found = sha256(folder / "net.nnue")
@@ -112,7 +117,12 @@ def check():
 def need(peer):
     """Installs the peer if it is missing, and refuses another version."""
     path, package = PEERS[peer]
-    if not pathlib.Path(path).exists():
+    if path is None:
+        refuse(
+            f"{peer} is needed: build it from github.com/skystarspython/Pikafish-HCE at 088b062 (in src,"
+            " `make build ARCH=x86-64-bmi2`), and set PIKAFISH_HCE to the absolute path of src/pikafish"
+        )
+    if package and not pathlib.Path(path).exists():
         subprocess.run([ROOT / "scripts/prepare", package], check=False)
     try:
         said = subprocess.run([path], input="uci\nquit\n", stdout=subprocess.PIPE, text=True, check=False).stdout
