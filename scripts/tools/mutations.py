@@ -15,8 +15,6 @@ def tried(folder, command, mistake, **where):
     description, name, text, replacement = mistake
     path = folder / name
     original = path.read_text(encoding="utf-8")
-    if text not in original:
-        sys.exit(f"{path} has no {text!r}")
     path.write_text(original.replace(text, replacement, 1), encoding="utf-8")
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, **where)
@@ -36,6 +34,10 @@ def main(folder, command, mistakes, **where):
     if not chosen:
         print(f"no mistake has the words {' '.join(sys.argv[1:])!r}", file=sys.stderr)
         sys.exit(2)
+    # All are checked first, since a run takes long.
+    for _, name, text, _ in chosen:
+        if text not in (folder / name).read_text(encoding="utf-8"):
+            sys.exit(f"{folder / name} has no {text!r}")
     survivors = 0
     for mistake in chosen:
         description, name, *_ = mistake

@@ -27,10 +27,14 @@ use loader::Making;
 pub use loader::{Drawn, Loader, Ready};
 pub use resident::Order;
 pub use store::Fetch;
-use store::{Store, Stored};
+use store::{Fetcher, Store, Stored};
 
 /// The most held-out positions that a net is validated on.
 const MAX_HELD_OUT_POSITIONS: usize = 1 << 17;
+
+/// The seed of held-out positions. It is no recipe's, so that recipes with other seeds are measured
+/// by the same positions.
+const HELD_OUT_SEED: u64 = 0;
 
 /// An error of a recipe's data.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +59,7 @@ pub enum DataError {
     #[error(transparent)]
     Reading(#[from] TrainingError),
     #[error(
-        "no game is held out that a filter leaves something of: nothing to measure the net by (`data.validation_one_in`)"
+        "the filter leaves no position of the held-out games to measure the net by (`data.filter`, `data.validation_one_in`)"
     )]
     NothingHeldOut,
 }
@@ -141,7 +145,8 @@ impl TrainingData {
         quarantined: &BTreeSet<Digest>,
         fetch: Option<&Fetch>,
     ) -> Result<Self, DataError> {
-        let open = |stage| Self::open_stage(&recipe.stage(stage), folder, shards, quarantined, fetch);
+        let fetcher = fetch.map(|fetch| Arc::new(Fetcher::new(fetch.clone())));
+        let open = |stage| Self::open_stage(&recipe.stage(stage), folder, shards, quarantined, fetcher.as_ref());
         let mut first = open(0)?;
         first.later = (1..=recipe.stages.len()).map(open).collect::<Result<_, _>>()?;
         Ok(first)
@@ -152,7 +157,7 @@ impl TrainingData {
         folder: &Path,
         shards: Option<&Path>,
         quarantined: &BTreeSet<Digest>,
-        fetch: Option<&Fetch>,
+        fetcher: Option<&Arc<Fetcher>>,
     ) -> Result<Self, DataError> {
         let mut sources: Vec<Source> = Vec::new();
         let (mut opened, mut streamed, mut stored) = (Vec::new(), Vec::new(), Vec::new());
@@ -185,7 +190,7 @@ impl TrainingData {
             let positions: Vec<u64> = entries.iter().map(|entry| entry.positions).collect();
             if recipe.data.streamed {
                 streamed.push(StreamedSet { positions: positions.clone(), weight });
-                stored.push(Stored::all(entries, beside, quarantined, fetch.is_some()).map_err(failed)?);
+                stored.push(Stored::all(entries, beside, quarantined, fetcher.is_some()).map_err(failed)?);
             } else {
                 let shards = Manifest::open(entries, beside, quarantined).map_err(failed)?;
                 opened.push(WeightedSet { shards, weight });
@@ -200,7 +205,7 @@ impl TrainingData {
             return Err(DataError::TooSmall { found, least });
         }
         let sets = if recipe.data.streamed {
-            Sets::Streamed(streamed, Arc::new(Store::new(stored, fetch.cloned())))
+            Sets::Streamed(streamed, Arc::new(Store { sets: stored, fetcher: fetcher.cloned() }))
         } else {
             Sets::Opened(opened)
         };
@@ -323,16 +328,11 @@ impl TrainingData {
     }
 
     fn samples(&self, most: usize, filter: Filter) -> Result<Vec<Sample>, DataError> {
-        let blocks = match &self.sets {
-            Sets::Opened(sets) => sets.iter().flat_map(|set| &set.shards).map(|shard| shard.index().len()).sum(),
-            // A pool ends with the set.
-            Sets::Streamed(..) => usize::MAX,
-        };
         // A block has about 9,000 positions, of which a filter keeps perhaps half.
         let wanted = most.saturating_mul(self.one_in.get() as usize) / 4_000 + 16;
         let plan = Plan {
-            seed: self.seed,
-            blocks_in_pool: blocks.min(wanted),
+            seed: HELD_OUT_SEED,
+            blocks_in_pool: wanted,
             games: Games::HeldOut(self.one_in),
             filter,
             shares: Vec::new(),
@@ -340,9 +340,17 @@ impl TrainingData {
             // No pool after this one is wanted.
             threads: 0,
         };
-        let mut reader = self.reader(&plan, ReaderPosition::default())?;
-        let mut samples = Vec::new();
-        reader.read_pool(&mut samples)?;
+        let mut samples = match &self.sets {
+            Sets::Opened(sets) => Reader::distinct(&*self.duplicates()?, sets, &plan)?,
+            Sets::Streamed(sets, store) => {
+                // The shards that are learned from first, so that no others are fetched. A pool
+                // ends with the set.
+                let plan = Plan { seed: self.seed, ..plan };
+                let mut samples = Vec::new();
+                Reader::streamed(store, sets.clone(), &plan, ReaderPosition::default())?.read_pool(&mut samples)?;
+                samples
+            }
+        };
         samples.truncate(most);
         if samples.is_empty() { Err(DataError::NothingHeldOut) } else { Ok(samples) }
     }
@@ -458,15 +466,18 @@ impl TrainingData {
         plan: &Plan,
         from: ReaderPosition,
     ) -> Result<Reader, TrainingError> {
-        // Those of the recipe's own filter: held-out positions are not learned in another game.
+        Reader::without(&self.duplicates()?, sets, plan, from)
+    }
+
+    /// Those of the recipe's own filter: held-out positions are not learned in another game.
+    fn duplicates(&self) -> Result<Arc<Duplicates>, TrainingError> {
         if self.filter.duplicates && self.duplicates.get().is_none() {
             let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
             let Sets::Opened(all) = &self.sets else { return Err(TrainingError::Empty) };
             let found = Duplicates::find(all, &self.filter, threads)?;
             let _ = self.duplicates.set(Arc::new(found));
         }
-        let duplicates = self.duplicates.get().cloned().unwrap_or_default();
-        Reader::without(&duplicates, sets, plan, from)
+        Ok(self.duplicates.get().cloned().unwrap_or_default())
     }
 
     fn scales(&self) -> Scales {

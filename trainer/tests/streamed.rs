@@ -115,6 +115,31 @@ fn fetched_shards_train_the_same_net_as_those_on_disk() {
     same(&folder, "here", "roomy");
 }
 
+/// Shards that were there before, under any name, are neither fetched nor removed.
+#[test]
+fn only_fetched_shards_are_removed() {
+    let (folder, server, shards) = with_server("streamed-local");
+    let local = folder.file("local");
+    let here = |number: usize| local.join(format!("{number}.chuhe"));
+    (3..shards.len()).for_each(|number| fs::remove_file(here(number)).unwrap());
+    let url = server.listener.url();
+    let fetching = ["--server", &url, "--shards", local.to_str().unwrap()];
+    let fetched = || fs::read_dir(local.join("fetched")).unwrap().count();
+
+    done(&mut trainer(&folder, "roomy", &fetching));
+    let elsewhere: usize = shards[3..].iter().map(Vec::len).sum();
+    assert_eq!((server.sent.load(Relaxed), fetched()), (elsewhere as u64, shards.len() - 3));
+
+    // The limit holds for what earlier runs fetched as well, and for all stages together.
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    let stages = "\n[[stages]]\n[stages.schedule]\nbatch = 250\nepochs = 1\npositions_per_epoch = 5_000\n";
+    fs::write(folder.file("recipe.toml"), recipe + stages).unwrap();
+    fs::remove_file(fs::read_dir(local.join("fetched")).unwrap().next().unwrap().unwrap().path()).unwrap();
+    done(trainer(&folder, "small", &fetching).args(["--disk", "0"]));
+    assert_eq!(fetched(), 1);
+    (0..3).for_each(|number| assert_eq!(fs::read(here(number)).unwrap(), shards[number]));
+}
+
 #[test]
 fn a_streamed_set_that_is_not_whole_is_rejected() {
     let (folder, server, _) = with_server("streamed-rejected");
@@ -126,10 +151,14 @@ fn a_streamed_set_that_is_not_whole_is_rejected() {
     let lost = Digest::of(b"a shard that no server has").to_string();
     fs::write(folder.file("set.json"), set.replace(&manifest.shards[5].sha256, &lost)).unwrap();
     let sentence = rejected(&mut trainer(&folder, "out", &["--server", &url]));
-    assert!(sentence.contains("set 0, shard 5: ") && sentence.contains("there is no such shard"), "{sentence}");
+    assert!(sentence.contains(&format!("set 0, shard 5: the shard {lost}: ")), "{sentence}");
+    assert!(sentence.contains("there is no such shard"), "{sentence}");
     let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
     let both = recipe.replace("[[data.sources]]", "[data.filter]\nduplicates = true\n[[data.sources]]");
     fs::write(folder.file("recipe.toml"), both).unwrap();
     let sentence = rejected(&mut trainer(&folder, "out", &[]));
     assert!(sentence.contains("`data.filter.duplicates` goes with `data.streamed` \"false\""), "{sentence}");
+    fs::write(folder.file("recipe.toml"), recipe.replace("streamed = true", "streamed = false")).unwrap();
+    let sentence = rejected(&mut trainer(&folder, "out", &["--server", &url]));
+    assert!(sentence.contains("--server is for a streamed set"), "{sentence}");
 }

@@ -108,6 +108,8 @@ pub enum ManifestError {
     Sum { what: &'static str, stated: u64, sum: u64 },
     #[error("it names the shard {0} twice")]
     Twice(String),
+    #[error("the scale of the shard {0} is 0")]
+    NoScale(String),
     #[error("`{0}` is no SHA-256")]
     NotADigest(String),
     #[error("no file in {} is the shard {digest}", folder.display())]
@@ -213,6 +215,9 @@ impl Manifest {
             }
             if !names.insert(&entry.sha256) {
                 return Err(ManifestError::Twice(entry.sha256.clone()));
+            }
+            if entry.scale_tenths == Some(0) {
+                return Err(ManifestError::NoScale(entry.sha256.clone()));
             }
         }
         Ok(())

@@ -121,6 +121,23 @@ fn sets_are_drawn_by_their_weights() {
     assert!(!counts.contains_key(&1) && (0.6..0.9).contains(&share), "{counts:?}");
 }
 
+/// Also where a set with a great weight ends long before the others.
+#[test]
+fn no_block_of_a_distinct_pool_comes_twice() {
+    let sets = [set(&[0, 1], 1), set(&[2], 100), set(&[3], 0)];
+    let blocks = |of: usize| sets[of].shards.iter().map(|shard| shard.index().len()).sum::<usize>();
+    let read = |blocks_in_pool| {
+        let plan = Plan { blocks_in_pool, ..plan(0) };
+        Reader::distinct(&Duplicates::default(), &sets, &plan).unwrap()
+    };
+    let count = |samples: &[Sample], set| samples.iter().filter(|it| it.set == set).count();
+    let whole = |of: usize| whole(&[sets[of].clone()], Filter::default(), Games::All).len();
+    let few = read(blocks(1));
+    assert!(count(&few, 1) * 10 >= whole(1) * 9, "the weights hold until a set ends");
+    let all = read(1_000_000);
+    assert_eq!([0, 1, 2].map(|set| count(&all, set)), [whole(0), whole(1), 0]);
+}
+
 #[test]
 fn filters_leave_out_the_named_positions() {
     let all = read(vec![set(&[0], 1)], &plan(1), ReaderPosition::default(), 30_000).0;

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use client::{Client, ServerAddress, SystemClock, Token};
 use dataset::Digest;
 use protocol::recipe::Recipe;
@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     /// A copy of the coordinator's files, which is tried first
     #[arg(long, value_name = "ADDRESS", requires = "server")]
     mirror: Option<String>,
-    /// Disk space for fetched shards
+    /// Disk space for fetched shards, which are in the folder `fetched` beside the others
     #[arg(long, value_name = "MIB", default_value_t = 4_096, requires = "server")]
     disk: u64,
 }
@@ -42,6 +42,10 @@ impl Arguments {
     pub(super) fn open(&self, recipe: &Recipe, path: &Path, quarantined: &BTreeSet<Digest>) -> Result<TrainingData> {
         let beside = path.parent().unwrap_or(Path::new("."));
         let manifests = self.manifests.as_deref().unwrap_or(beside);
+        let is_streamed = recipe.data.streamed || recipe.stages.iter().any(|stage| stage.data.streamed);
+        if self.server.is_some() && !is_streamed {
+            bail!("--server is for a streamed set, whose shards are fetched when they are drawn (`data.streamed`)");
+        }
         let fetch = self.server.clone().map(|server| self.fetch_from(server)).transpose()?;
         Ok(TrainingData::open_or_fetch(recipe, manifests, self.shards.as_deref(), quarantined, fetch.as_ref())?)
     }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use dataset::AtomicFile;
+use dataset::{AtomicFile, Digest};
 use protocol::recipe::{Recipe, variants};
 use serde::Serialize;
 use serde_json::Value;
@@ -84,6 +84,10 @@ struct Arm {
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
         let named = || self.recipe.display().to_string();
+        let keys: Vec<_> = self.settings.iter().map(|setting| &setting.key).collect();
+        if let Some(key) = (1..keys.len()).find_map(|at| keys[..at].contains(&keys[at]).then(|| keys[at])) {
+            bail!("--set names {key} twice: put its values into one list");
+        }
         let text = fs::read_to_string(&self.recipe).with_context(named)?;
         let mut runs = Vec::new();
         for combination in combinations(&self.settings) {
@@ -148,7 +152,13 @@ impl Arguments {
         let mut play = Command::new(program);
         play.args(["match", "--a", &format!("net:{}", net.display()), "--b", against]);
         play.args(["--pairs", &pairs, "--nodes", &nodes, "--seed", "5", "--json"]);
-        let done = run.join(format!("match-{pairs}-{nodes}.json"));
+        // A result is of these two nets alone.
+        let opponent = match against.strip_prefix("net:") {
+            Some(file) => Digest::of(&fs::read(file).with_context(|| file.to_owned())?).to_string(),
+            None => against.to_owned(),
+        };
+        let both = format!("{} {opponent}", Digest::of(&fs::read(&net)?));
+        let done = run.join(format!("match-{pairs}-{nodes}-{:.8}.json", Digest::of(both.as_bytes()).to_string()));
         let text = if let Ok(text) = fs::read(&done) {
             text
         } else {
@@ -170,6 +180,9 @@ fn setting(text: &str) -> Result<Setting, String> {
     let values = variants::values(values).map_err(|error| error.message().to_owned())?;
     if values.is_empty() {
         return Err("it has no value".to_owned());
+    }
+    if let Some(value) = (1..values.len()).find_map(|at| values[..at].contains(&values[at]).then(|| &values[at])) {
+        return Err(format!("it has the value {value} twice"));
     }
     Ok(Setting { key: key.trim().to_owned(), values })
 }
@@ -252,6 +265,7 @@ mod tests {
         assert_eq!((names[0].as_str(), names[5].as_str()), ("a.b=1,seeds.order=7", "a.b=2,seeds.order=9"));
         assert_eq!(name(&all[5], |key| !key.starts_with("seeds.")), "a.b=2");
         assert!(setting("a.b").is_err() && setting("a.b=").is_err() && setting("a.b=[").is_err());
+        assert_eq!(setting("a.b=1,2,1").unwrap_err(), "it has the value 1 twice");
     }
 
     #[test]

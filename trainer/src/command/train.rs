@@ -38,11 +38,12 @@ pub(super) struct Arguments {
     /// Threads that read shards
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads)]
     readers: usize,
-    /// Memory for decoded positions, so that later epochs need not decode them again; for none of a
-    /// streamed set that is larger
+    /// Memory for decoded positions, so that later epochs need not decode them again. It has no
+    /// effect on a streamed set that is larger
     #[arg(long, value_name = "MIB", default_value_t = 2_048)]
     cache: u32,
-    /// Steps between checkpoints [default: a minute]; one is also written at the end of each epoch
+    /// Steps between checkpoints [default: one a minute]; one is also written at the end of each
+    /// epoch
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_steps: Option<u64>,
     /// Keep all positions on libtorch's device (137 bytes each), and draw them one by one

@@ -32,7 +32,7 @@ pub enum RunError {
     View { path: PathBuf, cause: std::io::Error },
     #[error("{}: it is a checkpoint of another run, with other data or another recipe; name another folder, or remove this one", .0.display())]
     OtherRun(PathBuf),
-    #[error("{}: it was learned by {theirs}, not {ours}: name the same `--backend`, `--precision` and `--threads`", path.display())]
+    #[error("{}: it was learned by `{theirs}`, not by `{ours}`: name the same `--backend`, `--precision`, `--resident` and `--threads`", path.display())]
     OtherBackend { path: PathBuf, theirs: String, ours: String },
     #[error(
         "step {step}: {what} no number; {} is the last good checkpoint, at step {checkpoint}. A smaller learning rate may help",

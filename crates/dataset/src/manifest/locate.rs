@@ -29,13 +29,37 @@ impl Manifest {
         &self.shards[self.shards.len() - count..]
     }
 
+    /// The files of a folder with the length of one of these shards, by their SHA-256.
+    ///
+    /// # Errors
+    ///
+    /// If the folder or a file cannot be read.
+    pub fn files(entries: &[Entry], folder: &Path) -> Result<BTreeMap<Digest, PathBuf>, ManifestError> {
+        let unreadable = |path: &Path| {
+            let path = path.to_owned();
+            move |source: io::Error| ManifestError::Unreadable { path, source }
+        };
+        let lengths: BTreeSet<u64> = entries.iter().map(|entry| entry.bytes).collect();
+        let mut known = KnownDigests::read(folder);
+        let mut files = BTreeMap::new();
+        for file in fs::read_dir(folder).map_err(unreadable(folder))? {
+            let path = file.map_err(unreadable(folder))?.path();
+            let metadata = fs::metadata(&path).map_err(unreadable(&path))?;
+            if metadata.is_file() && lengths.contains(&metadata.len()) {
+                files.insert(known.digest(&path, &metadata).map_err(unreadable(&path))?, path);
+            }
+        }
+        known.write(folder);
+        Ok(files)
+    }
+
     /// The shards that a folder lacks. An altered file is not one of them.
     ///
     /// # Errors
     ///
     /// If the folder or a file cannot be read.
     pub fn missing<'a>(entries: &'a [Entry], folder: &Path) -> Result<Vec<&'a Entry>, ManifestError> {
-        let present: BTreeSet<_> = files(folder, entries)?.into_keys().map(|digest| digest.to_string()).collect();
+        let present: BTreeSet<_> = Self::files(entries, folder)?.into_keys().map(|digest| digest.to_string()).collect();
         Ok(entries.iter().filter(|entry| !present.contains(&entry.sha256)).collect())
     }
 
@@ -63,7 +87,7 @@ impl Manifest {
         folder: &Path,
         quarantined: &BTreeSet<Digest>,
     ) -> Result<Vec<PathBuf>, ManifestError> {
-        let (digests, files) = (Self::digests(entries, quarantined)?, files(folder, entries)?);
+        let (digests, files) = (Self::digests(entries, quarantined)?, Self::files(entries, folder)?);
         let path = |digest| files.get(&digest).cloned().ok_or_else(|| missing(digest, entries, folder, &files));
         digests.into_iter().map(path).collect()
     }
@@ -85,26 +109,6 @@ impl Manifest {
         };
         Self::locate(entries, folder, quarantined)?.into_iter().map(open).collect()
     }
-}
-
-/// The files of a folder with the length of one of these shards, by their SHA-256.
-fn files(folder: &Path, entries: &[Entry]) -> Result<BTreeMap<Digest, PathBuf>, ManifestError> {
-    let unreadable = |path: &Path| {
-        let path = path.to_owned();
-        move |source: io::Error| ManifestError::Unreadable { path, source }
-    };
-    let lengths: BTreeSet<u64> = entries.iter().map(|entry| entry.bytes).collect();
-    let mut known = KnownDigests::read(folder);
-    let mut files = BTreeMap::new();
-    for file in fs::read_dir(folder).map_err(unreadable(folder))? {
-        let path = file.map_err(unreadable(folder))?.path();
-        let metadata = fs::metadata(&path).map_err(unreadable(&path))?;
-        if metadata.is_file() && lengths.contains(&metadata.len()) {
-            files.insert(known.digest(&path, &metadata).map_err(unreadable(&path))?, path);
-        }
-    }
-    known.write(folder);
-    Ok(files)
 }
 
 fn missing(digest: Digest, entries: &[Entry], folder: &Path, files: &BTreeMap<Digest, PathBuf>) -> ManifestError {

@@ -11,6 +11,8 @@ use crate::{codec::CodecError, header::HeaderError};
 pub enum ShardError {
     #[error(transparent)]
     Io(#[from] io::Error),
+    #[error("{0}")]
+    NotServed(String),
     #[error("not a shard: it does not begin as one")]
     NotAShard,
     #[error("a shard of version {found}; this program reads versions {VERSION} to {TUNED_VERSION}")]

@@ -77,6 +77,21 @@ impl BlockOrder {
         }
         self.sets[chosen].draw(self.seed)
     }
+
+    /// At most so many blocks, none of them twice, before any other draw. A set that ends is left
+    /// out.
+    pub(super) fn distinct(mut self, most: usize) -> Vec<BlockId> {
+        let mut blocks = Vec::new();
+        while blocks.len() < most && self.weights.iter().any(|weight| *weight > 0) {
+            let block = self.draw();
+            let set = block.set as usize;
+            if self.sets[set].has_ended() {
+                self.weights[set] = 0;
+            }
+            blocks.push(block);
+        }
+        blocks
+    }
 }
 
 /// The same of whole shards. The set furthest behind its weight is next, by the positions drawn so

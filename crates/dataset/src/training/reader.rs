@@ -110,6 +110,16 @@ pub struct Reader {
     rejected: Rejected,
 }
 
+fn block_order<S: Source>(sets: &[WeightedSet<S>], plan: &Plan) -> Result<BlockOrder, TrainingError> {
+    for (set, found) in (0..).zip(sets) {
+        let timed = found.shards.iter().position(|shard| shard.header().clock.is_some());
+        if let Some(shard) = timed {
+            return Err(TrainingError::Shard { set, shard: shard as u32, cause: ShardError::Timed });
+        }
+    }
+    BlockOrder::new(sets, plan.seed).ok_or(TrainingError::Empty)
+}
+
 /// The number of pools in a row without a sample after which the filter is taken to leave nothing.
 const MAX_EMPTY_POOLS: u64 = 1_000;
 
@@ -146,13 +156,7 @@ impl Reader {
     where
         S: Source + Send + Sync + 'static,
     {
-        for (set, found) in (0..).zip(&sets) {
-            let timed = found.shards.iter().position(|shard| shard.header().clock.is_some());
-            if let Some(shard) = timed {
-                return Err(TrainingError::Shard { set, shard: shard as u32, cause: ShardError::Timed });
-            }
-        }
-        let mut order = BlockOrder::new(&sets, plan.seed).ok_or(TrainingError::Empty)?;
+        let mut order = block_order(&sets, plan)?;
         let context = Arc::new((sets, plan.clone(), Arc::clone(duplicates), Cache::new(plan.cache_bytes)));
         let count = plan.blocks_in_pool.max(1);
         Self::start(plan.threads, place, move |number| {
@@ -163,6 +167,20 @@ impl Reader {
                 pool::read_blocks(sets, plan, duplicates, cache, &blocks, number)
             })
         })
+    }
+
+    /// One pool of blocks, none of them twice, with duplicates that were found before.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to read, or a shard of games under a clock.
+    pub fn distinct<S: Source>(
+        duplicates: &Duplicates,
+        sets: &[WeightedSet<S>],
+        plan: &Plan,
+    ) -> Result<Vec<Sample>, TrainingError> {
+        let blocks = block_order(sets, plan)?.distinct(plan.blocks_in_pool);
+        Ok(pool::read_blocks(sets, plan, duplicates, &Cache::new(0), &blocks, 0)?.samples)
     }
 
     /// Creates a reader of whole shards, which are opened when they are drawn. Each set is drawn by
