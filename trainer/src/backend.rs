@@ -64,8 +64,8 @@ pub enum BackendError {
     Threads(String),
     #[error("there is no graphics card {number}; libtorch sees {cards}")]
     NoCard { number: usize, cards: usize },
-    #[error("a net for Fairy-Stockfish is learned by libtorch: name a `--backend` that has it")]
-    NeedsLibtorch,
+    #[error("a net for {0} is learned by libtorch: name a `--backend` that has it")]
+    NeedsLibtorch(&'static str),
     #[error("`--resident` keeps positions on libtorch's device: name a `--backend` that has one")]
     KeepsNone,
 }

@@ -2,10 +2,13 @@
 
 use dataset::training::Sample;
 use nnue::architecture::{Attackers, Inputs, View, stack_of_pieces};
-use protocol::recipe;
+use protocol::recipe::{self, Activation};
 use xiangqi::{Color, Piece, PieceKind, Square};
 
-use crate::{fairy, model::Shape};
+use crate::{
+    foreign::{fairy, pikafish},
+    model::Shape,
+};
 
 /// Pieces on a full board.
 pub const MAX_ACTIVE: usize = 32;
@@ -20,15 +23,15 @@ pub struct Features {
     pub inputs: Inputs,
     /// The number of layer stacks.
     pub stacks: usize,
-    /// Whether they are for Fairy-Stockfish ([`fairy`]).
-    pub is_fairy: bool,
+    /// The activation, which tells the engine that the net is for ([`foreign`](crate::foreign)).
+    pub activation: Activation,
 }
 
 impl Features {
     /// The features of a net.
     #[must_use]
     pub const fn of(shape: &Shape) -> Self {
-        Self { inputs: shape.sizes.inputs(), stacks: shape.sizes.stacks(), is_fairy: shape.is_fairy() }
+        Self { inputs: shape.sizes.inputs(), stacks: shape.sizes.stacks(), activation: shape.activation }
     }
 
     /// The features of a recipe's net.
@@ -38,8 +41,7 @@ impl Features {
             recipe::Inputs::Kings => Inputs::Kings,
             recipe::Inputs::KingsAttackers => Inputs::KingsAttackers,
         };
-        let is_fairy = matches!(architecture.activation, recipe::Activation::Clipped);
-        Self { inputs, stacks: architecture.stacks as usize, is_fairy }
+        Self { inputs, stacks: architecture.stacks as usize, activation: architecture.activation }
     }
 }
 
@@ -135,7 +137,11 @@ fn active(sample: &Sample, features: Features, mirrored: bool) -> (Active, u8, u
     let mut active = [[0; MAX_ACTIVE]; 2];
     for (active, side) in active.iter_mut().zip([turn, !turn]) {
         let [own, enemy] = [side, !side].map(|side| kings[side.index()]);
-        let mut view = if features.is_fairy { fairy::view(side, own) } else { View::from_kings(side, own, enemy) };
+        let mut view = match features.activation {
+            Activation::Pairs => View::from_kings(side, own, enemy),
+            Activation::Clipped => fairy::view(side, own),
+            Activation::PairsSkip => pikafish::view(side, own, enemy, pieces),
+        };
         if features.inputs.has_attackers() {
             view = view.with_attackers(attackers(side));
         }
@@ -143,10 +149,10 @@ fn active(sample: &Sample, features: Features, mirrored: bool) -> (Active, u8, u
             *input = view.input(side, *piece, *square) as u16;
         }
     }
-    let stack = if features.is_fairy {
-        fairy::stack(count, features.stacks)
-    } else {
-        stack_of_pieces(pieces.iter().map(|(_, piece)| piece.kind()), features.stacks)
+    let stack = match features.activation {
+        Activation::Pairs => stack_of_pieces(pieces.iter().map(|(_, piece)| piece.kind()), features.stacks),
+        Activation::Clipped => fairy::stack(count, features.stacks),
+        Activation::PairsSkip => pikafish::stack(turn, pieces),
     };
     (active, count as u8, stack as u8)
 }
@@ -184,8 +190,8 @@ mod tests {
                 let sample =
                     Sample { position: packed, mv, score: 0, result: 0, limit_counter: 0, ply: 0, set: 0, shard: 0 };
                 for (inputs, mirrored) in Inputs::ALL.into_iter().flat_map(|it| [(it, false), (it, true)]) {
-                    let (active, count, place) =
-                        active(&sample, Features { inputs, stacks: 8, is_fairy: false }, mirrored);
+                    let features = Features { inputs, stacks: 8, activation: Activation::Pairs };
+                    let (active, count, place) = active(&sample, features, mirrored);
                     assert_eq!(usize::from(place), stack(&position, 8));
                     let image = if mirrored { position.mirrored() } else { position.clone() };
                     for (side, active) in [image.turn(), !image.turn()].into_iter().zip(active) {

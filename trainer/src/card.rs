@@ -120,13 +120,14 @@ fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, descr
     writeln!(card, "A net for xiangqi that learned from games of self-play with {} positions.\n", grouped(positions))?;
     writeln!(card, "| | |\n|---|---|")?;
     writeln!(card, "| file | `{file}.nnue` |\n| SHA-256 | `{net}` |")?;
-    let is_fairy = architecture.activation == Activation::Clipped;
-    if is_fairy {
-        writeln!(card, "| for | Fairy-Stockfish, under a name that begins with `xiangqi` |")?;
+    match architecture.activation {
+        Activation::Pairs => {}
+        Activation::Clipped => writeln!(card, "| for | Fairy-Stockfish, under a name that begins with `xiangqi` |")?,
+        Activation::PairsSkip => writeln!(card, "| for | Pikafish, as its release of January 2026 |")?,
     }
-    let by = if is_fairy { "the number of pieces" } else { "material" };
+    let by = if architecture.activation == Activation::Clipped { "the number of pieces" } else { "material" };
     writeln!(card, "| layers | {inputs} inputs → 2 × {width} → {first} → {second} → 1, {stacks} stacks by {by} |")?;
-    if !is_fairy {
+    if architecture.activation == Activation::Pairs {
         writeln!(
             card,
             "| scores | for the side to move, a pawn near 100; share of the point = 1/(1+e^(−score/{:.1})) |",

@@ -124,8 +124,11 @@ impl Checkpoint {
         let sizes = Sizes::new(width, first[1], second[1], first[0]).map_err(|error| foreign(error.to_string()))?;
         let sizes = sizes.with_inputs(inputs);
         let factorised = last(Array::Shared, 2)?[0] > 0;
-        let is_clipped = last(Array::First, 3)?[2] == 2 * width;
-        let activation = if is_clipped { Activation::Clipped } else { Activation::Pairs };
+        let activation = match (last(Array::First, 3)?[2], last(Array::Second, 3)?[2]) {
+            (inputs, _) if inputs == 2 * width => Activation::Clipped,
+            (_, inputs) if inputs < 2 * first[1] => Activation::PairsSkip,
+            _ => Activation::Pairs,
+        };
         Ok(Shape { factorised, activation, ..Shape::new(sizes) })
     }
 

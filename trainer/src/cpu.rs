@@ -78,10 +78,10 @@ impl Cpu {
     ///
     /// # Errors
     ///
-    /// If the thread pool cannot be started, or the net is for Fairy-Stockfish.
+    /// If the thread pool cannot be started, or the net is for another engine.
     pub fn new(shape: Shape, optimizer: Optimizer, state: &State, threads: usize) -> Result<Self, BackendError> {
-        if shape.is_fairy() {
-            return Err(BackendError::NeedsLibtorch);
+        if let Some(engine) = shape.foreign_engine() {
+            return Err(BackendError::NeedsLibtorch(engine.name));
         }
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let threads = threads.map_err(|error| BackendError::Threads(error.to_string()))?;

@@ -12,7 +12,7 @@ pub mod cpu;
 pub mod data;
 pub mod events;
 pub mod export;
-pub mod fairy;
+pub mod foreign;
 pub mod inspect;
 pub mod loss;
 pub mod model;

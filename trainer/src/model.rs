@@ -9,9 +9,9 @@ use nnue::{
     architecture::{ACTIVATION_ONE, OUTPUT_ONE, PIECE_POINTS, Sizes, TRANSFORMER_ONE, WEIGHT_ONE},
 };
 
-use protocol::recipe::Activation;
+use protocol::recipe::{Activation, ForeignEngine};
 
-use crate::sharing::Sharing;
+use crate::{foreign::pikafish, sharing::Sharing};
 
 /// Centipawns of a value of 1: large enough that weights of about one make scores of games.
 pub const VALUE_ONE: f32 = 400.0;
@@ -38,7 +38,7 @@ pub struct Shape {
     pub factorised: bool,
     /// Whether training simulates rounding (fake quantisation).
     pub fake_quantisation: bool,
-    /// The activation after the transformer. Nets for Fairy-Stockfish have another one, and other
+    /// The activation after the transformer. Nets for other engines have another one, and other
     /// quantisation scales.
     pub activation: Activation,
 }
@@ -50,10 +50,22 @@ impl Shape {
         Self { sizes, factorised: false, fake_quantisation: false, activation: Activation::Pairs }
     }
 
+    /// The engine that the net is for, if it is not ours.
+    #[must_use]
+    pub const fn foreign_engine(&self) -> Option<ForeignEngine> {
+        self.activation.foreign_engine()
+    }
+
     /// Whether the net is for Fairy-Stockfish.
     #[must_use]
     pub const fn is_fairy(&self) -> bool {
         matches!(self.activation, Activation::Clipped)
+    }
+
+    /// Whether the net is for Pikafish.
+    #[must_use]
+    pub const fn is_pikafish(&self) -> bool {
+        matches!(self.activation, Activation::PairsSkip)
     }
 
     /// The integer that stands for 1.0 in the transformer's sums.
@@ -65,13 +77,17 @@ impl Shape {
     /// The quantisation scale of an array: the integer that stands for 1.0.
     #[must_use]
     pub fn scale(&self, array: Array) -> f64 {
-        let value_one = if self.is_fairy() { FAIRY_ONE } else { f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE) };
+        let value_one = match self.activation {
+            Activation::Pairs => f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE),
+            Activation::Clipped => FAIRY_ONE,
+            Activation::PairsSkip => pikafish::OUTPUT_ONE.into(),
+        };
         match array {
             Array::TransformerBias | Array::Transformer | Array::Shared => self.transformer_one().into(),
             Array::Head | Array::OutputBias => value_one,
             Array::FirstBias | Array::SecondBias => SUM_ONE.into(),
             Array::First | Array::Second => f64::from(WEIGHT_ONE),
-            Array::Output if self.is_fairy() => FAIRY_ONE / f64::from(ACTIVATION_ONE),
+            Array::Output if self.foreign_engine().is_some() => value_one / f64::from(ACTIVATION_ONE),
             Array::Output => OUTPUT_WEIGHT_ONE.into(),
         }
     }
@@ -80,7 +96,25 @@ impl Shape {
     #[must_use]
     pub fn layer_inputs(&self) -> [usize; 2] {
         let (width, first) = (self.sizes.width(), self.sizes.first());
-        if self.is_fairy() { [2 * width, first] } else { [width, 2 * first] }
+        match self.activation {
+            Activation::Pairs => [width, 2 * first],
+            Activation::Clipped => [2 * width, first],
+            // The last output skips the second layer.
+            Activation::PairsSkip => [width, 2 * (first - 1)],
+        }
+    }
+
+    /// The largest integer of a transformer's weight.
+    #[must_use]
+    pub const fn transformer_weight_limit(&self) -> i16 {
+        if self.is_pikafish() { i8::MAX as i16 } else { i16::MAX }
+    }
+
+    /// The bound at which the sums of own and shared rows are clipped. Only weights of 8 bits need
+    /// it: elsewhere the parts share the bound.
+    #[must_use]
+    pub fn merged_limit(&self) -> Option<f32> {
+        self.is_pikafish().then(|| f32::from(self.transformer_weight_limit()) / self.transformer_one())
     }
 
     /// The shared rows; none without factorisation.
@@ -103,7 +137,8 @@ pub enum Array {
     Head,
     /// `[stacks, first]`: the first layer's biases.
     FirstBias,
-    /// `[stacks, first, width]`: the first layer's weights.
+    /// `[stacks, first, width]`: the first layer's weights. For Pikafish the last output is the one
+    /// that skips the layers above.
     First,
     /// `[stacks, second]`: the second layer's biases.
     SecondBias,
@@ -178,9 +213,10 @@ impl Array {
         // Sums of any board fit 16 bits. With factorised features, the parts that are added share
         // the bound.
         let transformer = f32::from(i16::MAX) / (shape.transformer_one() * 34.0);
-        let output = if shape.is_fairy() { i8::MAX.into() } else { i16::MAX };
+        let parts = (1 + shape.sharing().planes_of_each()) as f32;
+        let output = if shape.foreign_engine().is_some() { i8::MAX.into() } else { i16::MAX };
         match self {
-            Self::Transformer | Self::Shared => transformer / (1 + shape.sharing().planes_of_each()) as f32,
+            Self::Transformer | Self::Shared => shape.merged_limit().unwrap_or(transformer / parts),
             Self::TransformerBias => transformer,
             Self::First | Self::Second => LAYER_LIMIT,
             Self::Output => f32::from(output) / shape.scale(self) as f32,
@@ -283,6 +319,11 @@ impl Arrays {
     pub fn merged_transformer(&self, shape: &Shape) -> Vec<f32> {
         let mut merged = self[Array::Transformer].clone();
         shape.sharing().add(&mut merged, &self[Array::Shared], shape.sizes.width());
+        if let Some(limit) = shape.merged_limit() {
+            for weight in &mut merged {
+                *weight = weight.clamp(-limit, limit);
+            }
+        }
         merged
     }
 }

@@ -153,7 +153,13 @@ impl Torch {
         let most = f64::from(SUM_LIMIT) / f64::from(SUM_ONE);
         let sum_one = f64::from(SUM_ONE);
         let clip = |sums: &Tensor| floor(sums.clamp(0.0, most), sum_one / f64::from(1_u32 << WEIGHT_SHIFT));
-        let first = layer(&hidden.activations, Array::First, Array::FirstBias); // [B, F]
+        let mut first = layer(&hidden.activations, Array::First, Array::FirstBias); // [B, F]
+        let mut skip = None;
+        if self.shape.is_pikafish() {
+            let activated = first.size()[1] - 1;
+            skip = Some(first.select(1, activated)); // [B]
+            first = first.narrow(1, 0, activated); // [B, F - 1]
+        }
         let middle = if self.shape.is_fairy() {
             clip(&first) // [B, F]
         } else {
@@ -164,7 +170,11 @@ impl Torch {
         let last = clip(&layer(&middle, Array::Second, Array::SecondBias)); // [B, G]
         // Of every stack: [B, S].
         let outputs = last.linear(&weights[Array::Output], Some(&weights[Array::OutputBias]));
-        (outputs + &hidden.head / 2.0).gather(1, &inputs.stacks.unsqueeze(1), false).squeeze_dim(1)
+        let values = (outputs + &hidden.head / 2.0).gather(1, &inputs.stacks.unsqueeze(1), false).squeeze_dim(1);
+        match skip {
+            Some(skip) => values + skip,
+            None => values,
+        }
     }
 
     fn losses(inputs: &Inputs, values: &Tensor, loss: Loss) -> Tensor {

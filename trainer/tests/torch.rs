@@ -121,13 +121,18 @@ fn gradients_under_fake_quantisation_agree() {
     }
 }
 
-/// A card learns nets for Fairy-Stockfish as autograd does. Under fake quantisation some sums are
-/// at a bound, where one of the two has a gradient.
+/// A card learns nets for other engines as autograd does. Under fake quantisation some sums are at
+/// a bound, where one of the two has a gradient.
 #[test]
-fn nets_for_fairy_stockfish_learn_alike() {
+fn nets_for_other_engines_learn_alike() {
     let sizes = Sizes::new(512, 16, 32, 8).unwrap();
-    let plain = Shape { factorised: true, activation: Activation::Clipped, ..Shape::new(sizes) };
-    for (shape, most) in [(plain, 1e-5), (Shape { fake_quantisation: true, ..plain }, 0.1)] {
+    let fairy = Shape { factorised: true, activation: Activation::Clipped, ..Shape::new(sizes) };
+    // Narrower than Pikafish's, and with fewer inputs.
+    let pikafish = Shape { sizes: Sizes::new(128, 16, 32, 16).unwrap(), activation: Activation::PairsSkip, ..fairy };
+    let shapes = [fairy, pikafish]
+        .into_iter()
+        .flat_map(|shape| [(shape, 1e-5), (Shape { fake_quantisation: true, ..shape }, 0.1)]);
+    for (shape, most) in shapes {
         let state = begun(shape, &Optimizer::default());
         let batch = common::batch(&shape, 1, 500);
         let [(one, ours), (other, theirs)] = PLACES.map(|place| {

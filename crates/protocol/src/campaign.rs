@@ -16,7 +16,7 @@ use xiangqi::rules::RuleSet;
 
 use crate::{
     name::is_name,
-    recipe::{Activation, Recipe, RecipeError},
+    recipe::{ForeignEngine, Recipe, RecipeError},
 };
 
 /// A series of generations.
@@ -211,8 +211,8 @@ pub enum CampaignError {
     NotHere(&'static str),
     #[error("in `recipe`, {}", .0.fault)]
     Recipe(RecipeError),
-    #[error("`recipe.architecture.activation` is `clipped`: a fleet's engine loads no net for Fairy-Stockfish")]
-    ForeignNet,
+    #[error("`recipe.architecture.activation` is `{}`: a fleet's engine loads no net for {}", .0.activation, .0.name)]
+    ForeignNet(ForeignEngine),
     #[error("`gate`: {0}")]
     Gate(String),
 }
@@ -355,8 +355,8 @@ impl Campaign {
             return Err(CampaignError::NotHere("recipe.start"));
         }
         let recipe = self.recipe_for(&self.name, &[("games.json".to_owned(), 1)]).map_err(CampaignError::Recipe)?;
-        if recipe.architecture.activation == Activation::Clipped {
-            return Err(CampaignError::ForeignNet);
+        if let Some(engine) = recipe.architecture.activation.foreign_engine() {
+            return Err(CampaignError::ForeignNet(engine));
         }
         Ok(())
     }

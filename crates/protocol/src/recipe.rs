@@ -52,7 +52,7 @@ pub mod variants;
 use serde::Serialize;
 use toml::de::DeTable;
 
-pub use architecture::{Activation, Architecture, Head, Inputs};
+pub use architecture::{Activation, Architecture, ForeignEngine, Head, Inputs};
 pub use average::Average;
 pub use data::{Data, Filter, Share, Source};
 pub use error::{RecipeError, RecipeFault};

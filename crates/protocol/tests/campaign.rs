@@ -35,6 +35,11 @@ fn faults_are_named_with_their_place() {
         ("name = \"small\"", "name = \"../x\"", "`name` is \"../x\"; it must be 1 to 64 letters"),
         ("elo1 = 30.0", "elo1 = 0.0", "`gate`: "),
         ("width = 128", "activation = \"clipped\"\nwidth = 512", "`recipe.architecture.activation` is `clipped`: "),
+        (
+            "width = 128",
+            "activation = \"pairs-skip\"\ninputs = \"kings-attackers\"\nwidth = 1024\nstacks = 16",
+            "`recipe.architecture.activation` is `pairs-skip`: a fleet's engine loads no net for Pikafish",
+        ),
         ("width = 128", "width = 127", "in `recipe`, `architecture.width` is 127; it must be "),
         (
             "[recipe.architecture]",

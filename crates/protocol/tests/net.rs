@@ -47,7 +47,7 @@ fn manifest() -> impl Strategy<Value = NetManifest> {
                     first,
                     second,
                     stacks,
-                    activation: if weights % 2 == 0 { Activation::Pairs } else { Activation::Clipped },
+                    activation: [Activation::Pairs, Activation::Clipped, Activation::PairsSkip][weights as usize % 3],
                 },
                 parents,
                 data,

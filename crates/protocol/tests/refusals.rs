@@ -205,7 +205,7 @@ const VALUES: &[Values<'_>] = &[
     ("architecture", 2, "first", &["0", "-8", "12", "40", "true"], "a multiple of 8 from 8 to 32"),
     ("architecture", 2, "second", &["0", "33", "72"], "a multiple of 8 from 8 to 64"),
     ("architecture", 2, "stacks", &["0", "17", "99999999999999999999"], "a whole number from 1 to 16"),
-    ("architecture", 2, "activation", &["\"relu\""], "\"pairs\" or \"clipped\""),
+    ("architecture", 2, "activation", &["\"relu\""], "\"pairs\", \"clipped\" or \"pairs-skip\""),
     ("architecture", 2, "factorised", &["1", "\"true\""], "true or false"),
     ("architecture", 2, "head", &["\"piece_values\""], "\"piece-values\" or \"zero\""),
     ("data", 3, "least_positions", &["-1", "1e6", "1_000_000_000_001"], "a whole number from 0 to 1000000000000"),
@@ -344,6 +344,12 @@ fn keys_that_contradict_each_other() {
             "activation = \"clipped\"",
             "line 3, column 14: the activation `clipped`, that of Fairy-Stockfish, needs `inputs = \"kings\", width = 512, \
              first = 16, second = 32, stacks = 8`",
+        ),
+        (
+            "[architecture]",
+            "activation = \"pairs-skip\"\nwidth = 1024\nstacks = 16",
+            "line 3, column 14: the activation `pairs-skip`, that of Pikafish, needs `inputs = \"kings-attackers\", \
+             width = 1024, first = 16, second = 32, stacks = 16`",
         ),
         ("[loss]", "lambda_end = 0.7", "line 8, column 14: `loss.lambda_end` needs `loss.lambda_start`"),
         (

@@ -14,7 +14,7 @@ use crate::{
     card::{self, Maker, Work},
     data::TrainingData,
     export::{self, Difference},
-    fairy::FairyNet,
+    foreign::ForeignNet,
     inspect::Activity,
     run::{self, Finished, Folder, Kept, Metrics, Plan},
 };
@@ -104,8 +104,8 @@ impl Export<'_> {
         }
         let learned = finished.state.net();
         let values = run::values_of(&plan, learned, &batch, threads)?;
-        let (bytes, difference) = if plan.shape.is_fairy() {
-            let net = FairyNet::quantise(&plan.shape, learned)?;
+        let (bytes, difference) = if plan.shape.foreign_engine().is_some() {
+            let net = ForeignNet::quantise(&plan.shape, learned)?;
             (net.to_bytes(words), net.compare(&plan.shape, &batch, &values))
         } else {
             let integers = export::quantise(&plan.shape, learned, words)?;

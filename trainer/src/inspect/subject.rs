@@ -51,8 +51,8 @@ pub enum SubjectError {
     Net { path: PathBuf, cause: NetError },
     #[error("{}: {cause}", path.display())]
     Beyond { path: PathBuf, cause: ExportError },
-    #[error("{}: a net for Fairy-Stockfish; only nets of the engine can be inspected", .0.display())]
-    Fairy(PathBuf),
+    #[error("{}: a net for {engine}; only nets of our engine can be inspected", path.display())]
+    ForeignEngine { path: PathBuf, engine: &'static str },
     #[error("{}: neither the folder of a run, nor a checkpoint, nor a net", .0.display())]
     Foreign(PathBuf),
 }
@@ -74,8 +74,8 @@ impl Subject {
             // A safetensors file holds an object after eight bytes of length.
             Err(NetError::Foreign) if bytes.get(8) == Some(&b'{') => {
                 let shape = Checkpoint::shape(&path)?;
-                if shape.is_fairy() {
-                    return Err(SubjectError::Fairy(path));
+                if let Some(engine) = shape.foreign_engine() {
+                    return Err(SubjectError::ForeignEngine { path, engine: engine.name });
                 }
                 let checkpoint = Checkpoint::read(&path, &shape)?;
                 let values = checkpoint.state.net().clone();

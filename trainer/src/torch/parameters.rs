@@ -107,6 +107,10 @@ impl Parameters {
                     Array::Transformer => {
                         let shared = self.part(&self.values, Array::Shared).view(self.planes());
                         let rows = value.view(self.planes()).addmm(&self.membership, &shared).view_as(&value);
+                        let rows = match self.shape.merged_limit() {
+                            Some(limit) => rows.clamp(f64::from(-limit), f64::from(limit)),
+                            None => rows,
+                        };
                         self.rounded(rows * one, 1.0)
                     }
                     Array::TransformerBias => self.rounded(value * one, 1.0),

@@ -27,9 +27,6 @@ pub struct Architecture {
     pub head: Head,
 }
 
-/// The rest of an architecture whose activation is clipped.
-const CLIPPED: &str = "inputs = \"kings\", width = 512, first = 16, second = 32, stacks = 8";
-
 /// The input features of a net.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -50,7 +47,37 @@ pub enum Activation {
     Pairs,
     /// Clipped: the net is for Fairy-Stockfish, which has one shape for all nets.
     Clipped,
+    /// As `Pairs`, and the last output of the first layer skips the layers above. The net is for
+    /// Pikafish, which has one shape for all nets.
+    PairsSkip,
 }
+
+/// An engine other than ours, whose nets all have one shape. An activation names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeignEngine {
+    /// The engine's name.
+    pub name: &'static str,
+    /// The recipe's word for the activation.
+    pub activation: &'static str,
+    /// The inputs, then the width, both layers and the stacks of its nets.
+    shape: (Inputs, [u32; 4]),
+    /// The same in a recipe's words.
+    words: &'static str,
+}
+
+const FAIRY_STOCKFISH: ForeignEngine = ForeignEngine {
+    name: "Fairy-Stockfish",
+    activation: "clipped",
+    shape: (Inputs::Kings, [512, 16, 32, 8]),
+    words: "inputs = \"kings\", width = 512, first = 16, second = 32, stacks = 8",
+};
+
+const PIKAFISH: ForeignEngine = ForeignEngine {
+    name: "Pikafish",
+    activation: "pairs-skip",
+    shape: (Inputs::KingsAttackers, [1_024, 16, 32, 16]),
+    words: "inputs = \"kings-attackers\", width = 1024, first = 16, second = 32, stacks = 16",
+};
 
 /// The initial weights of a new net's piece-square head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -66,6 +93,16 @@ impl Activation {
     /// Whether it is that of the engine's own nets, which a manifest omits.
     pub(crate) const fn is_own(&self) -> bool {
         matches!(self, Self::Pairs)
+    }
+
+    /// The engine that the net is for, if it is not ours.
+    #[must_use]
+    pub const fn foreign_engine(self) -> Option<ForeignEngine> {
+        match self {
+            Self::Pairs => None,
+            Self::Clipped => Some(FAIRY_STOCKFISH),
+            Self::PairsSkip => Some(PIKAFISH),
+        }
     }
 }
 
@@ -97,7 +134,11 @@ impl Architecture {
         let default = Self::default();
         let inputs = [("kings", Inputs::Kings), ("kings-attackers", Inputs::KingsAttackers)];
         let heads = [("piece-values", Head::PieceValues), ("zero", Head::Zero)];
-        let activations = [("pairs", Activation::Pairs), ("clipped", Activation::Clipped)];
+        let activations = [
+            ("pairs", Activation::Pairs),
+            (FAIRY_STOCKFISH.activation, Activation::Clipped),
+            (PIKAFISH.activation, Activation::PairsSkip),
+        ];
         let read = Self {
             inputs: table.word("inputs", &inputs)?.unwrap_or(default.inputs),
             width: table.multiple("width", 64, 128..=1024)?.unwrap_or(default.width),
@@ -109,10 +150,11 @@ impl Architecture {
             head: table.word("head", &heads)?.unwrap_or(default.head),
         };
         let Self { inputs, width, first, second, stacks, .. } = read;
-        let is_clipped = read.activation == Activation::Clipped;
-        if is_clipped && (inputs, width, first, second, stacks) != (Inputs::Kings, 512, 16, 32, 8) {
-            let (what, needed) = ("the activation `clipped`, that of Fairy-Stockfish,".to_owned(), CLIPPED.to_owned());
-            return Err(table.error("activation", RecipeFault::Needs { what, needed }));
+        if let Some(engine) = read.activation.foreign_engine()
+            && (inputs, [width, first, second, stacks]) != engine.shape
+        {
+            let what = format!("the activation `{}`, that of {},", engine.activation, engine.name);
+            return Err(table.error("activation", RecipeFault::Needs { what, needed: engine.words.to_owned() }));
         }
         Ok(read)
     }
