@@ -50,7 +50,7 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
     ] {
         let sentence = rejected(&mut trainer(&folder, "unbroken-mixed", other));
         assert!(
-            sentence.contains("checkpoint.safetensors: it was learned by libtorch 2.11.0 on the processor, 2 threads")
+            sentence.contains("checkpoint.safetensors: it was learned by `libtorch 2.11.0 on the processor, 2 threads")
         );
     }
 }
