@@ -26,6 +26,7 @@ use crate::batch::{Batch, Features};
 use loader::Making;
 pub use loader::{Drawn, Loader, Ready};
 pub use resident::Order;
+pub(crate) use store::FETCHED;
 pub use store::Fetch;
 use store::{Fetcher, Store, Stored};
 

@@ -20,7 +20,7 @@ use dataset::{
 };
 use protocol::{api::training::Training, is_name, recipe::Recipe};
 
-use crate::run;
+use crate::{data::FETCHED, run};
 
 /// The work folder, locked by this process.
 pub(super) struct Folder {
@@ -73,12 +73,16 @@ impl Folder {
         let shards = self.shards();
         let failed = || shards.display().to_string();
         let mut spare = Vec::new();
-        for file in fs::read_dir(&shards).with_context(failed)? {
+        let mut files: Vec<_> = fs::read_dir(&shards).with_context(failed)?.collect();
+        if let Ok(fetched) = fs::read_dir(shards.join(FETCHED)) {
+            files.extend(fetched);
+        }
+        for file in files {
             let file = file.with_context(failed)?;
             let name = file.file_name().to_string_lossy().into_owned();
             let known = name.strip_prefix('.').and_then(|name| name.strip_suffix(".part")).unwrap_or(&name);
-            if name != KNOWN_DIGESTS && !needed.contains(known) {
-                let metadata = file.metadata().with_context(failed)?;
+            let metadata = file.metadata().with_context(failed)?;
+            if metadata.is_file() && name != KNOWN_DIGESTS && !needed.contains(known) {
                 spare.push((metadata.accessed().unwrap_or(SystemTime::UNIX_EPOCH), file.path(), metadata.len()));
             }
         }
@@ -153,7 +157,18 @@ mod tests {
             fs::write(folder.shards().join(format!("{name}.chuhe")), "four").unwrap();
             folder.touch(&[entry(name)], Duration::from_secs(at));
         }
+        // One that was fetched when it was drawn, and is older.
+        let fetched = folder.shards().join(FETCHED).join("e.chuhe");
+        fs::create_dir(fetched.parent().unwrap()).unwrap();
+        fs::write(&fetched, "four").unwrap();
+        File::options()
+            .write(true)
+            .open(&fetched)
+            .unwrap()
+            .set_times(FileTimes::new().set_accessed(SystemTime::UNIX_EPOCH))
+            .unwrap();
         folder.evict_shards(&[entry("d")], 8).unwrap();
+        assert!(!fetched.exists());
         let is_there = |name: &str| folder.shards().join(format!("{name}.chuhe")).exists();
         assert_eq!(["a", "b", "c", "d"].map(is_there), [true, false, true, true]);
         folder.evict_shards(&[], 0).unwrap();

@@ -27,7 +27,7 @@ const MAX_FAILURES: u32 = 16;
 const GROUPS: usize = 64;
 
 /// The folder beside the shards with those that were fetched. No other file is ever removed.
-const FETCHED: &str = "fetched";
+pub(crate) const FETCHED: &str = "fetched";
 
 /// After this failure of a download it says why it waits.
 const MENTIONED_FAILURE: u32 = 3;
