@@ -12,10 +12,11 @@ import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
+import { PUBLISHED } from "./published.mjs";
+
 const PACKAGE = resolve(process.env.PACKAGE);
 const CHUHE = resolve(process.env.CHUHE);
-// The net inside, and another one.
-const NET = resolve("nets/gen2-256/net.nnue");
+// A net that is not inside.
 const OTHER = resolve("nets/gen1-256/net.nnue");
 const { Chuhe } = await import(pathToFileURL(join(PACKAGE, "chuhe.js")));
 
@@ -28,7 +29,7 @@ const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 test("the bench has the count of the native engine", async () => {
   const chuhe = await load();
   for (const [depth, plain] of [[8, true], [7, false]]) {
-    const args = ["bench", "--json", "--depth", String(depth), ...(plain ? [] : ["--net", NET])];
+    const args = ["bench", "--json", "--depth", String(depth), ...(plain ? [] : ["--net", PUBLISHED])];
     assert.equal(chuhe.bench(depth, { plain }), JSON.parse(native(...args)).nodes);
   }
 });
@@ -82,7 +83,7 @@ function answer(terms, games) {
 test("the games of a lease are those of the native worker, to the byte", async () => {
   const chuhe = await load();
   const signature = JSON.parse(native("bench", "--json")).nodes;
-  for (const file of [null, NET, OTHER]) {
+  for (const file of [null, PUBLISHED, OTHER]) {
     const net = file && sha256(readFileSync(file));
     const out = join(folder, net ?? "plain");
     // The seed has more than 53 bits.

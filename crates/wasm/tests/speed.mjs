@@ -10,6 +10,8 @@ import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { PUBLISHED } from "./published.mjs";
+
 const [depth = 9, rounds = 3] = process.argv.slice(2).map(Number);
 const { Chuhe } = await import(pathToFileURL(join(resolve(process.env.PACKAGE), "chuhe.js")));
 const chuhe = await Chuhe.load();
@@ -22,7 +24,7 @@ function wasm(plain) {
 }
 
 function native(plain) {
-  const net = plain ? "" : "--net nets/gen2-256/net.nnue";
+  const net = plain ? "" : `--net ${PUBLISHED}`;
   // The shell's `times` has the processor time of what it started.
   const script = `"$CHUHE" bench --json --depth ${depth} ${net} && times`;
   const run = spawnSync("bash", ["-c", script], { encoding: "utf8" });
