@@ -199,13 +199,11 @@ impl Agent<'_> {
             self.folder.training_path(&recipe, training).display()
         ));
         let is_streamed = recipe.data.streamed && recipe.stages.iter().all(|stage| stage.data.streamed);
-        self.download(training, is_streamed, &folder, lease, log)?;
+        // While shards are fetched, half of the space is for theirs and half for earlier ones.
+        let spare_bytes = self.settings.spare_bytes / if is_streamed { 2 } else { 1 };
+        self.download(training, is_streamed, &folder, spare_bytes, lease, log)?;
         let (stop, conditions) = (self.stop, &self.settings.conditions);
-        let fetch = is_streamed.then(|| Fetch {
-            client: self.client.clone(),
-            mirror: None,
-            max_bytes: self.settings.spare_bytes,
-        });
+        let fetch = is_streamed.then(|| Fetch { client: self.client.clone(), mirror: None, max_bytes: spare_bytes });
         let shards = &self.folder.shards();
         let run = training_run::TrainingRun { recipe: &recipe, folder: &folder, shards, conditions, fetch };
         let artifacts = run.run(lease, stop, self.clock, log)?;
@@ -221,6 +219,7 @@ impl Agent<'_> {
         training: &Training,
         is_streamed: bool,
         folder: &run::Folder,
+        spare_bytes: u64,
         lease: &Lease,
         log: &mut StatusLog,
     ) -> Result<(), StopReason> {
@@ -241,7 +240,7 @@ impl Agent<'_> {
         if is_streamed {
             needed.clear();
         }
-        self.folder.evict_shards(&needed, self.settings.spare_bytes)?;
+        self.folder.evict_shards(&needed, spare_bytes)?;
         if is_streamed {
             log.state("shards are fetched when they are drawn");
             return Ok(());

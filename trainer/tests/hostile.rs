@@ -153,5 +153,9 @@ fn invalid_recipes_and_manifests_are_rejected() {
         fs::write(folder.file("set.json"), text).unwrap();
         assert!(rejected(&folder, "out").contains("set.json: "), "{text}");
     }
+    let (scale, _) = manifest.rsplit_once("}\n]}").unwrap();
+    let scale = scale.rsplit_once("\"scale_tenths\":").unwrap().1;
+    fs::write(folder.file("set.json"), manifest.replace(&format!(":{scale}}}\n"), ":0}\n")).unwrap();
+    assert!(rejected(&folder, "out").contains("set.json: the scale of the shard "));
     assert!(!folder.file("out").exists(), "nothing was begun");
 }

@@ -1,5 +1,6 @@
 //! Sweeps as processes: every combination trained, ranked, resumed; bad values rejected.
 
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 #[path = "common/games.rs"]
@@ -7,19 +8,29 @@ mod games;
 #[path = "common/runs.rs"]
 mod runs;
 
-use std::{fs, process::Command};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::Command,
+};
 
 use games::Folder;
 use runs::{done, rejected};
 use serde_json::Value;
 
 fn sweep(folder: &Folder, settings: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
+    let mut command = sweep_by(env!("CARGO_BIN_EXE_chuhe-trainer").as_ref(), folder, settings);
+    command.args(["--", "--threads", "1"]);
+    command
+}
+
+fn sweep_by(program: &Path, folder: &Folder, settings: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command.arg("sweep").arg(folder.file("recipe.toml")).arg("--out").arg(folder.file("sweep")).arg("--json");
     for setting in settings {
         command.args(["--set", setting]);
     }
-    command.args(["--", "--threads", "1"]);
     command
 }
 
@@ -54,4 +65,42 @@ fn a_wrong_value_trains_nothing() {
     let sentence = rejected(&mut sweep(&folder, &["schedule.batch=500,0"]));
     assert!(sentence.contains("schedule.batch = 0") && sentence.contains("from 1 to 1048576"), "{sentence}");
     assert!(!folder.file("sweep").exists());
+}
+
+/// The program beside the trainer plays the matches; here it keeps its opponents and always has 12
+/// Elo.
+#[test]
+fn a_match_is_played_once_for_each_opponent() {
+    let folder = Folder::new("sweep-matches", "batch = 500\nepochs = 1\npositions_per_epoch = 5_000\n", "");
+    let (program, player) = (folder.file("chuhe-trainer"), folder.file("chuhe"));
+    fs::copy(env!("CARGO_BIN_EXE_chuhe-trainer"), &program).unwrap();
+    let script = "#!/bin/sh\necho \"$5\" >>\"$0.played\"\necho '{\"elo\":12.0,\"elo_error\":3.0}'\n";
+    fs::write(&player, script).unwrap();
+    fs::set_permissions(&player, Permissions::from_mode(0o755)).unwrap();
+    let played = || fs::read_to_string(folder.file("chuhe.played")).unwrap_or_default();
+    let against = |opponent: &str| {
+        let mut command = sweep_by(&program, &folder, &["schedule.batch=500"]);
+        command.args(["--against", opponent, "--", "--threads", "1"]);
+        command
+    };
+    let elo = |opponent: &str| {
+        let arms: Vec<Value> = serde_json::from_slice(&done(&mut against(opponent)).stdout).unwrap();
+        arms[0]["elo"].as_f64()
+    };
+
+    // An opponent that is not there is named before anything is trained.
+    let other = folder.file("other.nnue");
+    let net = format!("net:{}", other.display());
+    let sentence = rejected(&mut against(&net));
+    assert!(sentence.contains(&format!("--against {net}: there is no such file")), "{sentence}");
+    assert!(!folder.file("sweep").exists());
+
+    assert_eq!(elo("plain"), Some(12.0));
+    assert_eq!((elo("plain"), played()), (Some(12.0), "plain\n".to_owned()));
+    // A net is known by its bytes.
+    fs::write(&other, "one").unwrap();
+    (0..2).for_each(|_| assert_eq!(elo(&net), Some(12.0)));
+    assert_eq!(played(), format!("plain\n{net}\n"));
+    fs::write(&other, "two").unwrap();
+    assert_eq!((elo(&net), played()), (Some(12.0), format!("plain\n{net}\n{net}\n")));
 }

@@ -147,6 +147,10 @@ impl Recipe {
             stages: Vec::new(),
         };
         recipe.stages = Stage::read_all(&table, &recipe)?;
+        if let Some(average) = &recipe.average {
+            let last = recipe.stages.last().map_or(&recipe.schedule, |stage| &stage.schedule);
+            average.check_length(&table.section("average")?, last)?;
+        }
         Ok(recipe)
     }
 

@@ -280,16 +280,18 @@ fn recipe() -> impl Strategy<Value = Recipe> {
     let mode = prop_oneof![Just(QuantisationMode::Clip), Just(QuantisationMode::Fake)];
     let seeds = (0..=i64::MAX as u64, 0..=i64::MAX as u64).prop_map(|(weights, order)| Seeds { weights, order });
     let start = option::of(file().prop_map(|checkpoint| Start { checkpoint }));
-    let average = (0.0..=1.0f64, 1..=1_000_000u64, 1..=1_000_000u32);
-    let average = option::of(average.prop_map(|(decay, interval_steps, from_epoch)| Average {
-        decay,
-        interval_steps,
-        from_epoch,
-    }));
+    let average = option::of((0.0..=1.0f64, 0.0..1.0f64, 0.0..1.0f64));
     let further = prop::collection::vec(schedule(), 0..3);
     let run = (average, mode, seeds, start, 1.001..=1_000_000.0f64, further);
     ("[A-Za-z0-9][A-Za-z0-9._-]{0,63}", architecture(), data(), loss(), optimizer(), schedule(), run).prop_map(
         |(name, architecture, data, loss, optimizer, schedule, (average, mode, seeds, start, explosion, further))| {
+            let last = further.last().unwrap_or(&schedule);
+            // At least the last step of the last epoch counts.
+            let average = average.map(|(decay, of_steps, of_epochs)| Average {
+                decay,
+                interval_steps: 1 + (of_steps * last.steps_per_epoch().min(1_000_000) as f64) as u64,
+                from_epoch: 1 + (of_epochs * f64::from(last.epochs)) as u32,
+            });
             Recipe {
                 stages: further.into_iter().map(|schedule| Stage { data: data.clone(), loss, schedule }).collect(),
                 name,

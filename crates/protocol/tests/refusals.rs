@@ -406,8 +406,28 @@ fn keys_that_contradict_each_other() {
             "[[data.sources]]\nmanifest = \"gen1.json\"\n[[data.sources]]\nmanifest = \"gen0.json\"",
             "line 10, column 12: `data.sources[2].manifest` is \"gen0.json\", which `data.sources[0].manifest` is already",
         ),
+        (
+            "[average]",
+            "from_epoch = 41",
+            "line 16, column 14: no weights count in the mean: `average.from_epoch` is 41 and \
+             `average.interval_steps` is 10, but the last stage has 40 epochs of 62 steps",
+        ),
+        (
+            "[average]",
+            "from_epoch = 40\ninterval_steps = 63",
+            "line 17, column 18: no weights count in the mean: `average.from_epoch` is 40 and \
+             `average.interval_steps` is 63, but the last stage has 40 epochs of 62 steps",
+        ),
+        // The stages before the last one have enough epochs.
+        (
+            "[average]",
+            "from_epoch = 4\n[[stages]]\n[stages.schedule]\nepochs = 3",
+            "line 16, column 14: no weights count in the mean: `average.from_epoch` is 4 and \
+             `average.interval_steps` is 10, but the last stage has 3 epochs of 62 steps",
+        ),
         ("[[data.sources]]", "weight = 0", "line 5, column 10: `data.sources` has no source with a weight above 0"),
     ]);
+    assert!(Recipe::from_text(&with(&[("[average]", "[average]\nfrom_epoch = 40\ninterval_steps = 62")])).is_ok());
     let warm_up = with(&[("epochs = 40", "epochs = 40\nwarm_up_steps = 2_480")]);
     assert_eq!(Recipe::from_text(&warm_up).unwrap().schedule.warm_up_steps, 2480);
 }

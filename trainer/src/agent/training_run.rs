@@ -253,6 +253,8 @@ mod tests {
         assert!(!is_given_back(in_manifest(within(shard(ShardError::NotAShard)))));
         assert!(!is_given_back(reading(ShardError::DamagedHead)));
         assert!(!is_given_back(DataError::TooSmall { found: 1, least: 2 }));
+        // The coordinator offers a set of which it lacks a shard.
+        assert!(!is_given_back(reading(ShardError::NotServed("no such shard".to_owned()))));
     }
 
     #[test]

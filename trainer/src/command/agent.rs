@@ -5,11 +5,8 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 use anyhow::{Context as _, Result, bail};
 use client::{Client, Clock, HostLookup, ServerAddress, SystemClock, Token};
 
-use super::{cores, threads, train};
-use crate::{
-    agent::{self, Ending, Settings, StopSignal},
-    run::{BackendKind, Conditions},
-};
+use super::conditions;
+use crate::agent::{self, Ending, Settings, StopSignal};
 
 /// Run trainings for a coordinator and upload the nets
 ///
@@ -30,21 +27,8 @@ pub(super) struct Arguments {
     /// The folder for games, checkpoints and nets; each agent needs its own
     #[arg(long, value_name = "DIR", env = "CHUHE_WORK", hide_env_values = true, default_value = "chuhe-trainer")]
     work: PathBuf,
-    /// The backend: cpu (the same bits everywhere), or torch, cuda or cuda:N if built with libtorch
-    #[arg(long, value_name = "BACKEND", default_value = "cpu", value_parser = backend)]
-    backend: Backend,
-    /// Threads that train [default: one per core]
-    #[arg(long, value_name = "T", value_parser = threads)]
-    threads: Option<usize>,
-    /// Threads that read shards
-    #[arg(long, value_name = "T", default_value = "1", value_parser = threads)]
-    readers: usize,
-    /// Memory for decoded positions, so that later epochs need not decode them again
-    #[arg(long, value_name = "MIB", default_value_t = 2_048)]
-    cache: u32,
-    /// Steps between checkpoints [default: a minute]; one is also written at the end of each epoch
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    checkpoint_steps: Option<u64>,
+    #[command(flatten)]
+    conditions: conditions::Arguments,
     /// Disk space for games that the current training does not need
     #[arg(long, value_name = "MIB", default_value_t = 16_384)]
     spare: u64,
@@ -53,31 +37,19 @@ pub(super) struct Arguments {
     once: bool,
 }
 
-/// A backend and its name for people.
-#[derive(Clone, Debug)]
-struct Backend(String, BackendKind);
-
 impl Arguments {
     /// Exit status: 0 done or stopped, 1 given up (with --once), 2 bad input or a failing machine.
     pub(super) fn run(&self) -> Result<ExitCode> {
-        self.backend.1.prepare_process().context("libtorch's settings: the program cannot restart with them")?;
+        let conditions = self.conditions.prepare()?;
         let Some(server) = self.server.clone() else { bail!("no server is given: use `--server` or CHUHE_SERVER") };
         self.check_address(&server)?;
         let Some(token) = self.token.clone() else { bail!("no token is given: use `--token` or CHUHE_TOKEN") };
-        let Backend(backend, kind) = self.backend.clone();
         let settings = Settings {
             server,
             token,
             name: self.name.clone().unwrap_or_else(default_name),
-            backend,
-            conditions: Conditions {
-                backend: kind,
-                threads: self.threads.unwrap_or_else(cores),
-                readers: self.readers,
-                cache_bytes: (self.cache as usize) << 20,
-                checkpoint_steps: self.checkpoint_steps,
-                resident: false,
-            },
+            backend: self.conditions.backend().to_owned(),
+            conditions,
             work: self.work.clone(),
             spare_bytes: self.spare << 20,
             once: self.once,
@@ -112,10 +84,6 @@ impl Arguments {
         }
         Ok(())
     }
-}
-
-fn backend(text: &str) -> Result<Backend, String> {
-    Ok(Backend(text.to_owned(), train::backend_kind(text)?))
 }
 
 fn name(text: &str) -> Result<String, &'static str> {

@@ -59,6 +59,22 @@ struct Setting {
     values: Vec<String>,
 }
 
+/// The opponent of each net.
+struct Opponent {
+    entrant: String,
+    /// The digest of a net's file; of others, the entrant.
+    identity: String,
+}
+
+impl Opponent {
+    fn named(entrant: &str) -> Result<Self> {
+        let file = entrant.strip_prefix("net:");
+        let digest = file.map(|file| fs::read(file).with_context(|| format!("--against {entrant}")));
+        let identity = digest.transpose()?.map_or_else(|| entrant.to_owned(), |bytes| Digest::of(&bytes).to_string());
+        Ok(Self { entrant: entrant.to_owned(), identity })
+    }
+}
+
 /// One value for each key.
 type Combination = Vec<(String, String)>;
 
@@ -97,13 +113,14 @@ impl Arguments {
             let recipe = Recipe::from_text(&text).with_context(|| format!("{}, {}", named(), lines.join(", ")))?;
             runs.push((combination, recipe));
         }
+        let opponent = self.against.as_deref().map(Opponent::named).transpose()?;
         fs::create_dir_all(&self.out).with_context(|| format!("--out {}", self.out.display()))?;
         let mut arms: BTreeMap<String, Vec<Trained>> = BTreeMap::new();
         let count = runs.len();
         for (number, (combination, recipe)) in runs.into_iter().enumerate() {
             let folder = self.out.join(name(&combination, |_| true));
             let _ = writeln!(std::io::stderr(), "training {} of {count}: {}", number + 1, folder.display());
-            let Some(trained) = self.train(&recipe, folder)? else {
+            let Some(trained) = self.train(&recipe, folder, opponent.as_ref())? else {
                 let _ = writeln!(std::io::stderr(), "chuhe-trainer: stopped; the same command resumes");
                 return Ok(ExitCode::SUCCESS);
             };
@@ -122,7 +139,7 @@ impl Arguments {
     }
 
     /// Trains a net and plays its match; `None` if the training was stopped.
-    fn train(&self, recipe: &Recipe, run: PathBuf) -> Result<Option<Trained>> {
+    fn train(&self, recipe: &Recipe, run: PathBuf, opponent: Option<&Opponent>) -> Result<Option<Trained>> {
         let path = run.with_added_extension("toml");
         AtomicFile::replace(&path, recipe.to_text().as_bytes()).with_context(|| path.display().to_string())?;
         let beside = self.recipe.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -139,25 +156,21 @@ impl Arguments {
             _ => bail!("{}: its training failed", run.display()),
         }
         let manifest: Value = serde_json::from_slice(&fs::read(run.join("net.json"))?)?;
-        let elo = self.against.as_ref().map(|against| self.play(&run, against)).transpose()?;
+        let elo = opponent.map(|opponent| self.play(&run, opponent)).transpose()?;
         Ok(Some(Trained { run, validation_loss: manifest["validation"]["loss"].as_f64(), elo }))
     }
 
     /// Plays a net's match, unless its result is there.
-    fn play(&self, run: &Path, against: &str) -> Result<(f64, f64)> {
+    fn play(&self, run: &Path, opponent: &Opponent) -> Result<(f64, f64)> {
         let net = run.join("net.nnue");
         let (pairs, nodes) = (self.pairs.to_string(), self.nodes.to_string());
         let beside = env::current_exe()?.with_file_name("chuhe");
         let program = if beside.exists() { beside } else { PathBuf::from("chuhe") };
         let mut play = Command::new(program);
-        play.args(["match", "--a", &format!("net:{}", net.display()), "--b", against]);
+        play.args(["match", "--a", &format!("net:{}", net.display()), "--b", &opponent.entrant]);
         play.args(["--pairs", &pairs, "--nodes", &nodes, "--seed", "5", "--json"]);
         // A result is of these two nets alone.
-        let opponent = match against.strip_prefix("net:") {
-            Some(file) => Digest::of(&fs::read(file).with_context(|| file.to_owned())?).to_string(),
-            None => against.to_owned(),
-        };
-        let both = format!("{} {opponent}", Digest::of(&fs::read(&net)?));
+        let both = format!("{} {}", Digest::of(&fs::read(&net)?), opponent.identity);
         let done = run.join(format!("match-{pairs}-{nodes}-{:.8}.json", Digest::of(both.as_bytes()).to_string()));
         let text = if let Ok(text) = fs::read(&done) {
             text

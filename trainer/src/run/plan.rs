@@ -24,10 +24,6 @@ use crate::{
 pub enum PlanError {
     #[error("the recipe's architecture: {0}")]
     Sizes(#[from] SizesError),
-    #[error(
-        "no weights count in the mean: `average.from_epoch` is {from_epoch} and `average.interval_steps` is {interval_steps}, but the last stage has {epochs} epochs of {steps} steps"
-    )]
-    EmptyMean { from_epoch: u32, interval_steps: u64, epochs: u32, steps: u64 },
 }
 
 /// The net of a run, and its optimiser.
@@ -46,7 +42,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// If the architecture is not supported, or the mean of the weights would be empty.
+    /// If the architecture is not supported.
     pub fn new(recipe: &Recipe, data: &TrainingData) -> Result<Self, PlanError> {
         let scale = recipe.loss.output_scale.map_or_else(|| data.mean_scale(), |scale| scale as f32);
         let recipe::Architecture { width, first, second, factorised, activation, .. } = recipe.architecture;
@@ -62,13 +58,6 @@ impl Plan {
                 (Method::RAdam, Some(Lookahead { steps, blend }))
             }
         };
-        if let Some(recipe::Average { from_epoch, interval_steps, .. }) = recipe.average {
-            let last = recipe.stage(recipe.stages.len()).schedule;
-            let (epochs, steps) = (last.epochs, last.steps_per_epoch());
-            if u64::from(from_epoch - 1) * steps + interval_steps > last.steps() {
-                return Err(PlanError::EmptyMean { from_epoch, interval_steps, epochs, steps });
-            }
-        }
         Ok(Self {
             shape: Shape { sizes, factorised, fake_quantisation, activation },
             optimizer: Optimizer { method, beta1, beta2, epsilon, weight_decay, lookahead },

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{RecipeError, table::Table};
+use super::{RecipeError, RecipeFault, Schedule, table::Table};
 
 /// The mean of a run's weights, which is validated and exported in place of the last weights.
 ///
@@ -26,6 +26,17 @@ impl Average {
             interval_steps: table.whole("interval_steps", 1..=1_000_000)?.unwrap_or(10),
             from_epoch: table.whole("from_epoch", 1..=1_000_000)?.unwrap_or(1),
         })
+    }
+
+    /// Expects weights that count in the last stage.
+    pub(super) fn check_length(&self, table: &Table<'_>, last: &Schedule) -> Result<(), RecipeError> {
+        let Self { from_epoch, interval_steps, .. } = *self;
+        let (epochs, steps) = (last.epochs, last.steps_per_epoch());
+        if u64::from(from_epoch - 1) * steps + interval_steps <= last.steps() {
+            return Ok(());
+        }
+        let key = if from_epoch > epochs { "from_epoch" } else { "interval_steps" };
+        Err(table.error(key, RecipeFault::EmptyMean { from_epoch, interval_steps, epochs, steps }))
     }
 
     /// The part that a step's weights have in the mean; none if they do not count. Steps count from

@@ -34,6 +34,11 @@ pub enum RecipeFault {
     NoWeight(String),
     #[error("`{key}` is {warm_up}, but the run has {steps} steps")]
     WarmUp { key: String, warm_up: u64, steps: u64 },
+    #[error(
+        "no weights count in the mean: `average.from_epoch` is {from_epoch} and `average.interval_steps` is \
+         {interval_steps}, but the last stage has {epochs} epochs of {steps} steps"
+    )]
+    EmptyMean { from_epoch: u32, interval_steps: u64, epochs: u32, steps: u64 },
     #[error("`{key}` is {start}, below `{end_key}`, which is {end}{}", if *given { "" } else { " unless given" })]
     LearningRate { key: String, start: String, end_key: String, end: String, given: bool },
 }
