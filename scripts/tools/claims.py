@@ -14,10 +14,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NETS = ROOT / "nets"
 PAGE = "docs/TRAINING.md"
 KEYS = {"name", "says", "minutes", "run", "sha256", "equals", "elo", "needs", "games", "positions"}
-# Path of each peer that a claim needs, and its package. A peer without a package is built by hand.
+# Where each peer that a claim needs is, and how it is had: by a package, or built by hand.
 PEERS = {
     "Fairy-Stockfish 11.1": ("/usr/games/fairy-stockfish", "fairy-stockfish"),
-    "PikafishHCE": (os.environ.get("PIKAFISH_HCE"), None),
+    "Fairy-Stockfish": (
+        os.environ.get("FAIRY_STOCKFISH"),
+        "github.com/fairy-stockfish/Fairy-Stockfish at c19b5f6c (in src, `make build ARCH=x86-64-bmi2 largeboards=yes`),"
+        " and set FAIRY_STOCKFISH to the absolute path of src/stockfish",
+    ),
+    "PikafishHCE": (
+        os.environ.get("PIKAFISH_HCE"),
+        "github.com/skystarspython/Pikafish-HCE at 088b062 (in src, `make build ARCH=x86-64-bmi2`),"
+        " and set PIKAFISH_HCE to the absolute path of src/pikafish",
+    ),
 }
 
 
@@ -116,14 +125,11 @@ def check():
 
 def need(peer):
     """Installs the peer if it is missing, and refuses another version."""
-    path, package = PEERS[peer]
+    path, source = PEERS[peer]
     if path is None:
-        refuse(
-            f"{peer} is needed: build it from github.com/skystarspython/Pikafish-HCE at 088b062 (in src,"
-            " `make build ARCH=x86-64-bmi2`), and set PIKAFISH_HCE to the absolute path of src/pikafish"
-        )
-    if package and not pathlib.Path(path).exists():
-        subprocess.run([ROOT / "scripts/prepare", package], check=False)
+        refuse(f"{peer} is needed: build it from {source}")
+    if path.startswith("/usr/games/") and not pathlib.Path(path).exists():
+        subprocess.run([ROOT / "scripts/prepare", source], check=False)
     try:
         said = subprocess.run([path], input="uci\nquit\n", stdout=subprocess.PIPE, text=True, check=False).stdout
     except OSError as error:

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod agent;
+mod child;
 mod conditions;
 mod data;
 mod export;

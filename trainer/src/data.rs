@@ -51,6 +51,8 @@ pub enum DataError {
     ShardTwice { one: PathBuf, other: PathBuf, digest: String },
     #[error("the recipe's data have {found} positions; it asks for at least {least} (`data.least_positions`)")]
     TooSmall { found: u64, least: u64 },
+    #[error("{}: it has no shards", manifest.display())]
+    NoShards { manifest: PathBuf },
     #[error("{}: the scores of no shard say anything of the results: there is no scale to read them on", manifest.display())]
     NoScale { manifest: PathBuf },
     #[error("`--resident` is not for a streamed set, which may be of any size (`data.streamed`)")]
@@ -98,6 +100,8 @@ pub struct TrainingData {
     duplicates: OnceLock<Arc<Duplicates>>,
     pool_blocks: usize,
     seed: u64,
+    /// The positions that the stage learns from, with repetitions.
+    learned: u64,
     mirrored: bool,
     features: Features,
     /// The data of the stages after the first one.
@@ -179,6 +183,9 @@ impl TrainingData {
                     other: path,
                 });
             }
+            if manifest.shards.is_empty() {
+                return Err(DataError::NoShards { manifest: path });
+            }
             let entries = manifest.newest(source.newest_positions.unwrap_or(u64::MAX));
             for entry in entries {
                 if let Some(one) = named.insert(entry.sha256.clone(), path.clone()) {
@@ -221,6 +228,7 @@ impl TrainingData {
             duplicates: OnceLock::new(),
             pool_blocks: recipe.data.pool_blocks as usize,
             seed: recipe.seeds.order,
+            learned: recipe.schedule.steps() * u64::from(recipe.schedule.batch),
             mirrored: recipe.data.mirrored,
             features: Features::of_recipe(&recipe.architecture),
             later: Vec::new(),
@@ -338,18 +346,15 @@ impl TrainingData {
             filter,
             shares: Vec::new(),
             cache_bytes: 0,
-            // No pool after this one is wanted.
+            // No pool after these is wanted.
             threads: 0,
         };
         let mut samples = match &self.sets {
             Sets::Opened(sets) => Reader::distinct(&*self.duplicates()?, sets, &plan)?,
             Sets::Streamed(sets, store) => {
-                // The shards that are learned from first, so that no others are fetched. A pool
-                // ends with the set.
-                let plan = Plan { seed: self.seed, ..plan };
-                let mut samples = Vec::new();
-                Reader::streamed(store, sets.clone(), &plan, ReaderPosition::default())?.read_pool(&mut samples)?;
-                samples
+                // A run reads at least as many positions as it learns from, so no shard is fetched
+                // for this alone.
+                Reader::first(store, sets.clone(), &Plan { seed: self.seed, ..plan }, most, self.learned)?
             }
         };
         samples.truncate(most);

@@ -102,7 +102,7 @@ pub fn train(
     let last = recipe.stage(recipe.stages.len());
     let held_out = data.last().held_out(last.schedule.batch as usize)?;
     let steps = recipe.steps();
-    observer.begins(training.steps(), steps);
+    observer.begins(recipe, training.steps());
     let mut validation_loss = None;
     let mut stops = false;
     while training.steps() < steps && !stops {
@@ -115,6 +115,7 @@ pub fn train(
         let mut loader = training.load(data, batch, conditions)?;
         while training.steps() < end && !stops {
             let ready = loader.next()?;
+            training.keep_start()?;
             training.learn(&ready)?;
             loader.recycle(ready.drawn);
             let step = training.steps();

@@ -124,6 +124,22 @@ fn an_obstructing_file_is_named() {
 }
 
 #[test]
+fn a_recipe_that_cannot_begin_leaves_the_folder_to_another() {
+    let folder = Folder::new("begin", "batch = 250\nepochs = 1\npositions_per_epoch = 1_000\n", "");
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    let faults = [
+        ("validation_one_in = 4", "validation_one_in = 1000000", "no position of the held-out games"),
+        ("pool_blocks = 2", "pool_blocks = 2\nshares = [{ percent = 0 }]", "filter and shares left nothing"),
+    ];
+    for (from, to, sentence) in faults {
+        fs::write(folder.file("recipe.toml"), recipe.replace(from, to)).unwrap();
+        assert!(rejected(&folder, "out").contains(sentence), "{to}");
+    }
+    fs::write(folder.file("recipe.toml"), &recipe).unwrap();
+    trained(&folder, "out");
+}
+
+#[test]
 fn invalid_recipes_and_manifests_are_rejected() {
     let folder = Folder::new("none", SCHEDULE, "");
     let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
@@ -153,6 +169,10 @@ fn invalid_recipes_and_manifests_are_rejected() {
         fs::write(folder.file("set.json"), text).unwrap();
         assert!(rejected(&folder, "out").contains("set.json: "), "{text}");
     }
+    fs::write(folder.file("set.json"), manifest.replace(":9836,", ":10000,")).unwrap();
+    let sentence = rejected(&folder, "out");
+    assert!(sentence.contains("set.json: it counts 10000 positions in "), "{sentence}");
+    assert!(sentence.ends_with("games.chuhe, which has 9836\n"), "{sentence}");
     let (scale, _) = manifest.rsplit_once("}\n]}").unwrap();
     let scale = scale.rsplit_once("\"scale_tenths\":").unwrap().1;
     fs::write(folder.file("set.json"), manifest.replace(&format!(":{scale}}}\n"), ":0}\n")).unwrap();

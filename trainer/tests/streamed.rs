@@ -115,6 +115,39 @@ fn fetched_shards_train_the_same_net_as_those_on_disk() {
     same(&folder, "here", "roomy");
 }
 
+/// Held-out positions are taken from the shards that are learned from first.
+#[test]
+fn a_short_run_fetches_few_shards() {
+    let folder = Folder::new("streamed-short", "batch = 250\nepochs = 1\npositions_per_epoch = 12_000\n", "");
+    let games = shard::open(folder.file("games.chuhe")).unwrap();
+    let (mut files, mut shards) = (Vec::new(), BTreeMap::new());
+    for number in 0..20 {
+        let mut header = games.header().clone();
+        // The one field that no game depends on.
+        header.bench_signature = number;
+        let mut writer = ShardWriter::new(Vec::new(), header).unwrap();
+        games.records().for_each(|record| writer.add(&record.unwrap().1).unwrap());
+        let bytes = writer.finish().unwrap().0;
+        files.push(folder.file(&format!("{number}.chuhe")));
+        fs::write(files.last().unwrap(), &bytes).unwrap();
+        shards.insert(Digest::of(&bytes).to_string(), bytes);
+    }
+    fs::write(folder.file("set.json"), Manifest::of_files(&files).unwrap().to_text()).unwrap();
+    for path in files {
+        fs::remove_file(path).unwrap();
+    }
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    let recipe = recipe.replace("pool_blocks = 2", "pool_blocks = 1\nstreamed = true");
+    fs::write(folder.file("recipe.toml"), recipe).unwrap();
+    let server = Server::new(shards.clone());
+    done(&mut trainer(&folder, "out", &["--server", &server.listener.url()]));
+    // A shard is a pool. Two are learned from, and a few more are read ahead.
+    let fetched = fs::read_dir(folder.file("fetched")).unwrap().count();
+    let sent: usize = server.sent.load(Relaxed) as usize;
+    let one = shards.values().map(Vec::len).max().unwrap();
+    assert!((2..=8).contains(&fetched) && sent <= fetched * one, "{fetched} shards of {one} bytes, {sent} in all");
+}
+
 /// Shards that were there before, under any name, are neither fetched nor removed.
 #[test]
 fn only_fetched_shards_are_removed() {

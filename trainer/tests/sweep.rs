@@ -9,14 +9,18 @@ mod games;
 mod runs;
 
 use std::{
-    fs::{self, Permissions},
+    fs::{self, File, Permissions},
+    io::{BufRead as _, BufReader},
     os::unix::fs::PermissionsExt as _,
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
 };
 
 use games::Folder;
-use runs::{done, rejected};
+use runs::{done, rejected, trainer};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 fn sweep(folder: &Folder, settings: &[&str]) -> Command {
@@ -63,7 +67,14 @@ fn combinations_are_trained_and_ranked() {
 fn a_wrong_value_trains_nothing() {
     let folder = Folder::new("sweep-rejected", "batch = 500\nepochs = 1\npositions_per_epoch = 5_000\n", "");
     let sentence = rejected(&mut sweep(&folder, &["schedule.batch=500,0"]));
-    assert!(sentence.contains("schedule.batch = 0") && sentence.contains("from 1 to 1048576"), "{sentence}");
+    let file = folder.file("recipe.toml").display().to_string();
+    let words = "with schedule.batch = 0: `schedule.batch` is 0; it must be a whole number from 1 to 1048576\n";
+    assert_eq!(sentence, format!("chuhe-trainer: {file} {words}"));
+    // A fault of the recipe itself has its place there.
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    fs::write(folder.file("recipe.toml"), recipe.replace("epochs = 1", "epochs = 0")).unwrap();
+    let sentence = rejected(&mut sweep(&folder, &["schedule.batch=500"]));
+    assert!(sentence.contains("recipe.toml: line ") && sentence.contains("`schedule.epochs` is 0"), "{sentence}");
     assert!(!folder.file("sweep").exists());
 }
 
@@ -103,4 +114,34 @@ fn a_match_is_played_once_for_each_opponent() {
     assert_eq!(played(), format!("plain\n{net}\n"));
     fs::write(&other, "two").unwrap();
     assert_eq!((elo(&net), played()), (Some(12.0), format!("plain\n{net}\n{net}\n")));
+}
+
+/// A killed sweep leaves its training running; one that is stopped does not.
+#[test]
+fn a_sweep_waits_for_a_training_and_stops_its_own() {
+    let folder = Folder::new("sweep-stopped", "batch = 250\nepochs = 1000\npositions_per_epoch = 100_000\n", "");
+    let run = "sweep/seeds.order=2";
+    fs::create_dir_all(folder.file(run)).unwrap();
+    let metrics = folder.file(run).join("metrics.jsonl");
+    let is_at_work = || File::open(&metrics).is_ok_and(|file| file.try_lock().is_err());
+    let mut left = trainer(&folder, run, &[]).spawn().unwrap();
+    while !is_at_work() {
+        assert!(left.try_wait().unwrap().is_none());
+        thread::sleep(Duration::from_millis(10));
+    }
+    let mut waiting = sweep(&folder, &["seeds.order=2"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(waiting.stderr.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("training 1 of 1: "));
+    assert!(lines.next().unwrap().unwrap().starts_with("waiting for the process that is at work on "));
+    left.kill().unwrap();
+    left.wait().unwrap();
+    // Its own training resumes from there.
+    while !is_at_work() {
+        assert!(waiting.try_wait().unwrap().is_none());
+        thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(Pid::from_child(&waiting), Signal::TERM).unwrap();
+    assert!(waiting.wait().unwrap().success() && !is_at_work());
+    let said: Vec<_> = lines.map(Result::unwrap).collect();
+    assert_eq!(said.last().unwrap(), "chuhe-trainer: stopped; the same command resumes", "{said:?}");
 }

@@ -106,6 +106,8 @@ pub enum ManifestError {
     Format { found: String },
     #[error("it counts {stated} {what}, its shards {sum}")]
     Sum { what: &'static str, stated: u64, sum: u64 },
+    #[error("it counts {stated} {what} in {}, which has {found}", path.display())]
+    Count { path: PathBuf, what: &'static str, stated: u64, found: u64 },
     #[error("it names the shard {0} twice")]
     Twice(String),
     #[error("the scale of the shard {0} is 0")]

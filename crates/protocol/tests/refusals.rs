@@ -399,7 +399,7 @@ fn keys_that_contradict_each_other() {
         (
             "[schedule]",
             "warm_up_steps = 2_481",
-            "line 10, column 17: `schedule.warm_up_steps` is 2481, but the run has 2480 steps",
+            "line 10, column 17: `schedule.warm_up_steps` is 2481, but its schedule has 2480 steps",
         ),
         (
             "[data.filter]",

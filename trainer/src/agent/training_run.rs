@@ -58,8 +58,16 @@ impl TrainingRun<'_> {
             self.fetch.as_ref(),
         );
         let data = data.map_err(classify_data_error)?;
-        let mut observer =
-            ProgressObserver { lease, stop, clock, log, steps: 0, started: None, checkpoint: clock.now() };
+        let mut observer = ProgressObserver {
+            lease,
+            stop,
+            clock,
+            log,
+            steps: 0,
+            started: None,
+            positions: 0,
+            checkpoint: clock.now(),
+        };
         let mut finished = run::train(recipe, &data, folder, conditions, &mut observer);
         if let Err(error) = &finished
             && is_of_another_run(error)
@@ -103,16 +111,20 @@ struct ProgressObserver<'a> {
     clock: &'a Arc<dyn Clock>,
     log: &'a mut StatusLog,
     steps: u64,
-    /// When this process started, and at which step.
+    /// When this process started, and the positions before.
     started: Option<(Duration, u64)>,
+    /// The positions of the whole run.
+    positions: u64,
     /// When the last checkpoint was due.
     checkpoint: Duration,
 }
 
 impl Observer for ProgressObserver<'_> {
-    fn begins(&mut self, step: u64, steps: u64) {
+    fn begins(&mut self, recipe: &Recipe, step: u64) {
+        let steps = recipe.steps();
         self.steps = steps;
-        self.started = Some((self.clock.now(), step));
+        self.positions = recipe.positions(steps);
+        self.started = Some((self.clock.now(), recipe.positions(step)));
         self.lease.set_progress(Progress {
             step,
             steps,
@@ -124,10 +136,9 @@ impl Observer for ProgressObserver<'_> {
     }
 
     fn reports(&mut self, line: &Line) {
-        let (since, first) = self.started.unwrap_or_default();
+        let (since, before) = self.started.unwrap_or_default();
         let seconds = self.clock.now().saturating_sub(since).as_secs_f64();
-        let per_step = line.positions / line.step.max(1);
-        let rate = (line.step.saturating_sub(first) * per_step) as f64 / seconds.max(1e-3);
+        let rate = line.positions.saturating_sub(before) as f64 / seconds.max(1e-3);
         self.lease.set_progress(Progress {
             step: line.step,
             steps: self.steps,
@@ -135,10 +146,10 @@ impl Observer for ProgressObserver<'_> {
             validation_loss: line.validation_loss.filter(|loss| loss.is_finite()),
             positions_per_second: Some(rate.round()),
         });
-        let steps = self.steps;
+        let (steps, all) = (self.steps, self.positions);
         self.log.throttled(|| {
             let held_out = line.validation_loss.map_or(String::new(), |loss| format!(", held out {loss:.6}"));
-            let left = (steps.saturating_sub(line.step) * per_step) as f64 / rate.max(1.0);
+            let left = all.saturating_sub(line.positions) as f64 / rate.max(1.0);
             format!(
                 "epoch {} step {} of {steps}: {rate:.0} positions/s, loss {:.6}{held_out}, {left:.0} s left",
                 line.epoch, line.step, line.loss
@@ -174,7 +185,8 @@ fn is_of_another_run(error: &RunError) -> bool {
 
 fn classify_data_error(error: DataError) -> StopReason {
     let is_local = match &error {
-        DataError::Unreadable { .. } => true,
+        // Another agent may keep no positions on its device.
+        DataError::Unreadable { .. } | DataError::ResidentStreamed | DataError::ResidentShares => true,
         DataError::Manifest { source, .. } => source.is_local(),
         DataError::Reading(source) => source.is_local(),
         // The files were downloaded whole, so other agents have the same.
@@ -249,6 +261,7 @@ mod tests {
         assert!(is_given_back(in_manifest(within(unreadable))));
         assert!(is_given_back(in_manifest(shard(ShardError::Io(io_error())))));
         assert!(is_given_back(reading(ShardError::Io(io_error()))));
+        assert!(is_given_back(DataError::ResidentStreamed) && is_given_back(DataError::ResidentShares));
 
         assert!(!is_given_back(in_manifest(within(shard(ShardError::NotAShard)))));
         assert!(!is_given_back(reading(ShardError::DamagedHead)));

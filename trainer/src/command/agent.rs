@@ -51,7 +51,7 @@ impl Arguments {
             backend: self.conditions.backend().to_owned(),
             conditions,
             work: self.work.clone(),
-            spare_bytes: self.spare << 20,
+            spare_bytes: self.spare.saturating_mul(1 << 20),
             once: self.once,
         };
         let stop = StopSignal::default();

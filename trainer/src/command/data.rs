@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     pub(super) manifests: Option<PathBuf>,
     /// Folder of the shards [default: beside their manifest]
     #[arg(long, value_name = "DIR")]
-    pub(super) shards: Option<PathBuf>,
+    shards: Option<PathBuf>,
     /// Coordinator from which shards of a streamed recipe are fetched when they are drawn
     #[arg(long, value_name = "ADDRESS")]
     server: Option<ServerAddress>,
@@ -50,11 +50,20 @@ impl Arguments {
         Ok(TrainingData::open_or_fetch(recipe, manifests, self.shards.as_deref(), quarantined, fetch.as_ref())?)
     }
 
+    /// Whether some option says where the data are.
+    pub(super) const fn is_named(&self) -> bool {
+        self.manifests.is_some() || self.shards.is_some() || self.server.is_some()
+    }
+
     fn fetch_from(&self, server: ServerAddress) -> Result<Fetch> {
         let clock = Arc::new(SystemClock::default());
         let mut settings = client::Settings::new(server, self.token.clone(), clock);
         settings.program = "chuhe-trainer";
-        Ok(Fetch { client: Client::new(settings)?, mirror: self.mirror.clone(), max_bytes: self.disk << 20 })
+        Ok(Fetch {
+            client: Client::new(settings)?,
+            mirror: self.mirror.clone(),
+            max_bytes: self.disk.saturating_mul(1 << 20),
+        })
     }
 
     /// Passes all but `--manifests` on to another process of this program.

@@ -25,8 +25,8 @@ use crate::{
 pub(super) struct Arguments {
     /// The folder of a run, a checkpoint (.safetensors), or a net (.nnue)
     what: PathBuf,
-    /// Recipe of the held-out positions [default: the run's own, if --manifests or --shards is
-    /// given]
+    /// Recipe of the held-out positions [default: the run's own, if --manifests, --shards or
+    /// --server is given]
     #[arg(long, value_name = "FILE")]
     recipe: Option<PathBuf>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ impl Arguments {
     /// The held-out positions, if a recipe is given.
     fn batch(&self, features: Features) -> Result<Option<Batch>> {
         let own = || {
-            let named = self.data.manifests.is_some() || self.data.shards.is_some();
+            let named = self.data.is_named();
             let folder = if self.what.is_dir() { Some(self.what.as_path()) } else { self.what.parent() };
             named.then(|| folder.unwrap_or(Path::new(".")).join("recipe.toml"))
         };

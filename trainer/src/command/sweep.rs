@@ -6,17 +6,21 @@ use std::{
     ffi::OsString,
     fs,
     io::Write,
+    mem,
     path::{Path, PathBuf},
-    process::{Command, ExitCode, Stdio},
+    process::{Command, ExitCode},
+    thread,
+    time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use dataset::{AtomicFile, Digest};
-use protocol::recipe::{Recipe, variants};
+use protocol::recipe::{Recipe, RecipeError, variants};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::data;
+use super::{child::Child, data};
+use crate::run::{Folder, Metrics};
 
 /// Train a recipe with every combination of some values, and rank the nets
 ///
@@ -108,19 +112,25 @@ impl Arguments {
         let mut runs = Vec::new();
         for combination in combinations(&self.settings) {
             let lines: Vec<_> = combination.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-            let text = variants::with(&text, &lines.join("\n")).with_context(named)?;
-            // All recipes are checked before the first training.
-            let recipe = Recipe::from_text(&text).with_context(|| format!("{}, {}", named(), lines.join(", ")))?;
+            let varied = variants::with(&text, &lines.join("\n")).with_context(named)?;
+            // All recipes are checked before the first training. Places in the varied text say
+            // nothing to people.
+            let recipe =
+                Recipe::from_text(&varied).map_err(|RecipeError { fault, .. }| match Recipe::from_text(&text) {
+                    Err(error) if error.fault == fault => anyhow!("{}: {error}", named()),
+                    _ => anyhow!("{} with {}: {fault}", named(), lines.join(", ")),
+                })?;
             runs.push((combination, recipe));
         }
         let opponent = self.against.as_deref().map(Opponent::named).transpose()?;
         fs::create_dir_all(&self.out).with_context(|| format!("--out {}", self.out.display()))?;
+        let child = Child::watched()?;
         let mut arms: BTreeMap<String, Vec<Trained>> = BTreeMap::new();
         let count = runs.len();
         for (number, (combination, recipe)) in runs.into_iter().enumerate() {
             let folder = self.out.join(name(&combination, |_| true));
             let _ = writeln!(std::io::stderr(), "training {} of {count}: {}", number + 1, folder.display());
-            let Some(trained) = self.train(&recipe, folder, opponent.as_ref())? else {
+            let Some(trained) = self.train(&recipe, folder, opponent.as_ref(), &child)? else {
                 let _ = writeln!(std::io::stderr(), "chuhe-trainer: stopped; the same command resumes");
                 return Ok(ExitCode::SUCCESS);
             };
@@ -138,8 +148,22 @@ impl Arguments {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Trains a net and plays its match; `None` if the training was stopped.
-    fn train(&self, recipe: &Recipe, run: PathBuf, opponent: Option<&Opponent>) -> Result<Option<Trained>> {
+    /// Trains a net and plays its match; `None` if a stop was requested.
+    fn train(
+        &self,
+        recipe: &Recipe,
+        run: PathBuf,
+        opponent: Option<&Opponent>,
+        child: &Child,
+    ) -> Result<Option<Trained>> {
+        let mut waits = false;
+        // A killed sweep leaves its training running.
+        while !child.is_stopped() && Metrics::is_in_use(&Folder::new(&run).metrics())? {
+            if !mem::replace(&mut waits, true) {
+                let _ = writeln!(std::io::stderr(), "waiting for the process that is at work on {}", run.display());
+            }
+            thread::sleep(Duration::from_millis(200));
+        }
         let path = run.with_added_extension("toml");
         AtomicFile::replace(&path, recipe.to_text().as_bytes()).with_context(|| path.display().to_string())?;
         let beside = self.recipe.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -147,7 +171,7 @@ impl Arguments {
         let mut train = Command::new(env::current_exe()?);
         train.arg("train").arg(path).arg("--out").arg(&run).arg("--json").arg("--manifests").arg(manifests);
         self.data.pass_on(&mut train);
-        let output = train.args(&self.options).stderr(Stdio::inherit()).output()?;
+        let Some(output) = child.run(train.args(&self.options))? else { return Ok(None) };
         match output.status.code() {
             Some(0) if output.stdout.is_empty() => return Ok(None),
             Some(0) => {}
@@ -155,13 +179,18 @@ impl Arguments {
             Some(1) => return Ok(Some(Trained { run, validation_loss: None, elo: None })),
             _ => bail!("{}: its training failed", run.display()),
         }
-        let manifest: Value = serde_json::from_slice(&fs::read(run.join("net.json"))?)?;
-        let elo = opponent.map(|opponent| self.play(&run, opponent)).transpose()?;
+        let path = run.join("net.json");
+        let manifest = fs::read(&path).with_context(|| path.display().to_string())?;
+        let manifest: Value = serde_json::from_slice(&manifest).with_context(|| path.display().to_string())?;
+        let elo = match opponent.map(|opponent| self.play(&run, opponent, child)).transpose()? {
+            Some(None) => return Ok(None),
+            elo => elo.flatten(),
+        };
         Ok(Some(Trained { run, validation_loss: manifest["validation"]["loss"].as_f64(), elo }))
     }
 
-    /// Plays a net's match, unless its result is there.
-    fn play(&self, run: &Path, opponent: &Opponent) -> Result<(f64, f64)> {
+    /// Plays a net's match, unless its result is there; `None` if a stop was requested.
+    fn play(&self, run: &Path, opponent: &Opponent, child: &Child) -> Result<Option<(f64, f64)>> {
         let net = run.join("net.nnue");
         let (pairs, nodes) = (self.pairs.to_string(), self.nodes.to_string());
         let beside = env::current_exe()?.with_file_name("chuhe");
@@ -175,7 +204,7 @@ impl Arguments {
         let text = if let Ok(text) = fs::read(&done) {
             text
         } else {
-            let output = play.stderr(Stdio::inherit()).output().context("chuhe cannot be run")?;
+            let Some(output) = child.run(&mut play).context("chuhe cannot be run")? else { return Ok(None) };
             if !output.status.success() {
                 bail!("{}: its match failed", run.display());
             }
@@ -184,7 +213,7 @@ impl Arguments {
         };
         let result: Value = serde_json::from_slice(&text).with_context(|| done.display().to_string())?;
         let figure = |key: &str| result[key].as_f64().with_context(|| format!("{}: no {key}", done.display()));
-        Ok((figure("elo")?, figure("elo_error")?))
+        Ok(Some((figure("elo")?, figure("elo_error")?)))
     }
 }
 
@@ -193,6 +222,9 @@ fn setting(text: &str) -> Result<Setting, String> {
     let values = variants::values(values).map_err(|error| error.message().to_owned())?;
     if values.is_empty() {
         return Err("it has no value".to_owned());
+    }
+    if key.trim().is_empty() {
+        return Err("it has no key".to_owned());
     }
     if let Some(value) = (1..values.len()).find_map(|at| values[..at].contains(&values[at]).then(|| &values[at])) {
         return Err(format!("it has the value {value} twice"));
@@ -278,6 +310,7 @@ mod tests {
         assert_eq!((names[0].as_str(), names[5].as_str()), ("a.b=1,seeds.order=7", "a.b=2,seeds.order=9"));
         assert_eq!(name(&all[5], |key| !key.starts_with("seeds.")), "a.b=2");
         assert!(setting("a.b").is_err() && setting("a.b=").is_err() && setting("a.b=[").is_err());
+        assert_eq!(setting(" =1").unwrap_err(), "it has no key");
         assert_eq!(setting("a.b=1,2,1").unwrap_err(), "it has the value 1 twice");
     }
 

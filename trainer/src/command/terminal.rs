@@ -10,6 +10,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use protocol::recipe::Recipe;
 
 use crate::run::{CHECKPOINT_SECONDS, Line, Observer};
 
@@ -25,8 +26,8 @@ pub(super) struct Terminal {
     begun: Clock,
     last: Clock,
     checkpoint: Clock,
-    /// The step and positions from which the rate is computed.
-    from: (u64, u64),
+    /// Positions before this process, and of the whole run.
+    positions: (u64, u64),
     rate: f64,
     validation: Option<f64>,
 }
@@ -60,7 +61,18 @@ impl Terminal {
         let _ = ctrlc::set_handler(handler);
         let now = Clock::now();
         let (bar, validation) = (None, None);
-        Self { bar, quiet, steps: 0, stop, begun: now, last: now, checkpoint: now, from: (0, 0), rate: 0.0, validation }
+        Self {
+            bar,
+            quiet,
+            steps: 0,
+            stop,
+            begun: now,
+            last: now,
+            checkpoint: now,
+            positions: (0, 0),
+            rate: 0.0,
+            validation,
+        }
     }
 
     pub(super) fn was_stopped(&self) -> bool {
@@ -75,11 +87,12 @@ impl Terminal {
 }
 
 impl Observer for Terminal {
-    fn begins(&mut self, step: u64, steps: u64) {
+    fn begins(&mut self, recipe: &Recipe, step: u64) {
+        let steps = recipe.steps();
         self.steps = steps;
         self.begun = Clock::now();
         (self.last, self.checkpoint) = (self.begun, self.begun);
-        self.from = (step, u64::MAX);
+        self.positions = (recipe.positions(step), recipe.positions(steps));
         if !self.quiet && stderr().is_terminal() {
             let bar = ProgressBar::new(steps).with_position(step);
             let style = ProgressStyle::with_template("{bar:30} step {pos} of {len}, {eta} left | {msg}");
@@ -89,9 +102,9 @@ impl Observer for Terminal {
     }
 
     fn reports(&mut self, line: &Line) {
-        let per_step = line.positions / line.step.max(1);
+        let (before, all) = self.positions;
         let seconds = self.begun.passed().as_secs_f64();
-        self.rate = (line.step.saturating_sub(self.from.0) * per_step) as f64 / seconds.max(1e-9);
+        self.rate = line.positions.saturating_sub(before) as f64 / seconds.max(1e-9);
         self.validation = line.validation_loss.or(self.validation);
         let validation = self.validation.map_or(String::new(), |loss| format!(", held out {loss:.6}"));
         let message = format!(
@@ -103,7 +116,7 @@ impl Observer for Terminal {
             bar.set_message(message);
         } else if !self.quiet && (line.validation_loss.is_some() || self.last.passed() >= MIN_INTERVAL) {
             self.last = Clock::now();
-            let left = (self.steps.saturating_sub(line.step) * per_step) as f64 / self.rate.max(1.0);
+            let left = all.saturating_sub(line.positions) as f64 / self.rate.max(1.0);
             // A closed standard error is no reason to stop.
             let _ = writeln!(
                 stderr(),

@@ -51,6 +51,19 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// Whether another process is at work on the run.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub fn is_in_use(path: &Path) -> Result<bool, MetricsError> {
+        match File::open(path) {
+            Ok(file) => Ok(matches!(file.try_lock(), Err(TryLockError::WouldBlock))),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(cause) => Err(MetricsError::File { path: path.to_owned(), cause }),
+        }
+    }
+
     /// Opens and locks the file of a run after `steps` steps; lines of later steps are cut off.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Observers of a run.
 
+use protocol::recipe::Recipe;
+
 use super::Line;
 
 /// Seconds between checkpoints, unless steps are counted.
@@ -7,9 +9,9 @@ pub(crate) const CHECKPOINT_SECONDS: u64 = 60;
 
 /// An observer of a run's progress, which can stop the run.
 pub trait Observer {
-    /// The run begins or resumes after `step` of `steps` steps.
-    fn begins(&mut self, step: u64, steps: u64) {
-        let _ = (step, steps);
+    /// The run begins, or resumes after `step` steps.
+    fn begins(&mut self, recipe: &Recipe, step: u64) {
+        let _ = (recipe, step);
     }
 
     /// A line of metrics was written.

@@ -38,6 +38,8 @@ pub(super) struct Training<'a> {
     steps: u64,
     /// The step of the last checkpoint.
     saved: u64,
+    /// The state at step 0, until its checkpoint is written.
+    start: Option<State>,
 }
 
 impl<'a> Training<'a> {
@@ -78,12 +80,15 @@ impl<'a> Training<'a> {
             threads,
             steps,
             saved: steps,
+            start: (!resumed).then_some(state),
         };
-        if !resumed {
-            // From here on there is always a checkpoint to resume from.
-            training.write(Kept::Last, state)?;
-        }
         Ok(training)
+    }
+
+    /// Writes the checkpoint of a new run, once its data were read: from here on there is one to
+    /// resume from. Without data nothing is left that another recipe could not begin.
+    pub(super) fn keep_start(&mut self) -> Result<(), RunError> {
+        self.start.take().map_or(Ok(()), |state| self.write(Kept::Last, state))
     }
 
     /// The place of the next step, and its stage.

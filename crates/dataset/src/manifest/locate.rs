@@ -96,18 +96,26 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// As [`locate`](Self::locate), or if one is not a shard, or one of games under a clock.
+    /// As [`locate`](Self::locate), or if one is not a shard, or one of games under a clock, or has
+    /// other counts.
     pub fn open(
         entries: &[Entry],
         folder: &Path,
         quarantined: &BTreeSet<Digest>,
     ) -> Result<Vec<Shard<FileSource>>, ManifestError> {
         let failed = |path, source| ManifestError::Shard { path, source };
-        let open = |path: PathBuf| {
+        let open = |(path, entry): (PathBuf, &Entry)| {
             let shard = shard::open(&path).map_err(|error| failed(error.path, error.source))?;
-            if shard.header().clock.is_some() { Err(failed(path, ShardError::Timed)) } else { Ok(shard) }
+            if shard.header().clock.is_some() {
+                return Err(failed(path, ShardError::Timed));
+            }
+            let counts = [("games", entry.games, shard.games()), ("positions", entry.positions, shard.positions())];
+            match counts.into_iter().find(|(_, stated, found)| stated != found) {
+                Some((what, stated, found)) => Err(ManifestError::Count { path, what, stated, found }),
+                None => Ok(shard),
+            }
         };
-        Self::locate(entries, folder, quarantined)?.into_iter().map(open).collect()
+        Self::locate(entries, folder, quarantined)?.into_iter().zip(entries).map(open).collect()
     }
 }
 

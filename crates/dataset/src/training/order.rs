@@ -145,7 +145,7 @@ impl ShardOrder {
             let shard = next.rounds.draw(self.seed);
             let positions = next.positions[shard as usize];
             next.drawn += u128::from(positions);
-            found += positions;
+            found = found.saturating_add(positions);
             shards.push(ShardId { set: next.set, shard });
         }
         shards

@@ -71,7 +71,7 @@ pub enum TrainingError {
     Empty,
     #[error("set {set}, shard {shard}: {cause}")]
     Shard { set: u32, shard: u32, cause: ShardError },
-    #[error("the filter left nothing of {pools} pools in a row ({rejected} positions)")]
+    #[error("filter and shares left nothing of {pools} pools in a row ({rejected} positions)")]
     NothingLeft { pools: u64, rejected: u64 },
     #[error("there is no sample {} in pool {} to resume from", .0.sample, .0.pool)]
     NoSuchPlace(ReaderPosition),
@@ -205,6 +205,30 @@ impl Reader {
                 pool::read_shards(&**shards, plan, cache, &drawn, number)
             })
         })
+    }
+
+    /// At least `most` samples of the shards that are drawn first, or all of as many shards as have
+    /// `positions` together. None comes twice: the end of a set ends them.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to read, or a shard cannot be read.
+    pub fn first(
+        shards: &Arc<impl ShardStore>,
+        sets: Vec<StreamedSet>,
+        plan: &Plan,
+        most: usize,
+        positions: u64,
+    ) -> Result<Vec<Sample>, TrainingError> {
+        let mut order = ShardOrder::new(sets, plan.seed).ok_or(TrainingError::Empty)?;
+        let mut samples = Vec::new();
+        for (number, shard) in (0..).zip(order.draw(positions)) {
+            if samples.len() >= most {
+                break;
+            }
+            samples.append(&mut pool::read_shards(&**shards, plan, &Cache::new(0), &[shard], number)?.samples);
+        }
+        Ok(samples)
     }
 
     /// Starts the threads that read pools, and resumes at a place.

@@ -32,7 +32,7 @@ pub enum RecipeFault {
     ManifestTwice { key: String, manifest: String, other: String },
     #[error("`{0}` has no source with a weight above 0")]
     NoWeight(String),
-    #[error("`{key}` is {warm_up}, but the run has {steps} steps")]
+    #[error("`{key}` is {warm_up}, but its schedule has {steps} steps")]
     WarmUp { key: String, warm_up: u64, steps: u64 },
     #[error(
         "no weights count in the mean: `average.from_epoch` is {from_epoch} and `average.interval_steps` is \

@@ -60,6 +60,8 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
     let run = Folder::new(folder.path().join("run"));
     fs::create_dir(folder.path().join("run")).unwrap();
     let mut training = Training::begin(&recipe, &data, plan, &run, &conditions).unwrap();
+    assert!(!run.is_run());
+    training.keep_start().unwrap();
     let good = training.backend.state();
     let ready = data.load(100, ReaderPosition::default(), 1, 0).unwrap().next().unwrap();
     let bytes = || fs::read(run.checkpoint(Kept::Last)).unwrap();
