@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -14,18 +15,21 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NETS = ROOT / "nets"
 PAGE = "docs/TRAINING.md"
 KEYS = {"name", "says", "minutes", "run", "sha256", "equals", "elo", "needs", "games", "positions"}
-# Where each peer that a claim needs is, and how it is had: by a package, or built by hand.
+# Of each peer that a claim needs: a pattern of the name that it has, its path, and its package or
+# how it is built.
 PEERS = {
-    "Fairy-Stockfish 11.1": ("/usr/games/fairy-stockfish", "fairy-stockfish"),
+    "Fairy-Stockfish 11.1": ("Fairy-Stockfish 11.1 ", "/usr/games/fairy-stockfish", "fairy-stockfish"),
     "Fairy-Stockfish": (
+        "Fairy-Stockfish [0-9]{6} ",
         os.environ.get("FAIRY_STOCKFISH"),
-        "github.com/fairy-stockfish/Fairy-Stockfish at c19b5f6c (in src, `make build ARCH=x86-64-bmi2 largeboards=yes`),"
-        " and set FAIRY_STOCKFISH to the absolute path of src/stockfish",
+        "build it from github.com/fairy-stockfish/Fairy-Stockfish at c19b5f6c (in src,"
+        " `make build ARCH=x86-64-bmi2 largeboards=yes`), and set FAIRY_STOCKFISH to the absolute path of src/stockfish",
     ),
     "PikafishHCE": (
+        "PikafishHCE ",
         os.environ.get("PIKAFISH_HCE"),
-        "github.com/skystarspython/Pikafish-HCE at 088b062 (in src, `make build ARCH=x86-64-bmi2`),"
-        " and set PIKAFISH_HCE to the absolute path of src/pikafish",
+        "build it from github.com/skystarspython/Pikafish-HCE at 088b062 (in src,"
+        " `make build ARCH=x86-64-bmi2`), and set PIKAFISH_HCE to the absolute path of src/pikafish",
     ),
 }
 
@@ -125,15 +129,15 @@ def check():
 
 def need(peer):
     """Installs the peer if it is missing, and refuses another version."""
-    path, source = PEERS[peer]
+    pattern, path, source = PEERS[peer]
     if path is None:
-        refuse(f"{peer} is needed: build it from {source}")
-    if path.startswith("/usr/games/") and not pathlib.Path(path).exists():
+        refuse(f"{peer} is needed: {source}")
+    if " " not in source and not pathlib.Path(path).exists():
         subprocess.run([ROOT / "scripts/prepare", source], check=False)
     try:
         said = subprocess.run([path], input="uci\nquit\n", stdout=subprocess.PIPE, text=True, check=False).stdout
     except OSError as error:
         refuse(f"{peer} is needed: {error}")
     name = next((line.removeprefix("id name ") for line in said.splitlines() if line.startswith("id name ")), "nothing")
-    if not f"{name} ".startswith(f"{peer} "):
+    if not re.match(pattern, f"{name} "):
         refuse(f"{peer} is needed, and {path} calls itself {name}")

@@ -30,6 +30,9 @@ pub(crate) use store::FETCHED;
 pub use store::Fetch;
 use store::{Fetcher, Store, Stored};
 
+/// The held-out positions of a streamed set for which more shards are read than are learned from.
+const MIN_HELD_OUT_POSITIONS: usize = 2_000;
+
 /// The most held-out positions that a net is validated on.
 const MAX_HELD_OUT_POSITIONS: usize = 1 << 17;
 
@@ -207,7 +210,8 @@ impl TrainingData {
             sources.push(Source { manifest: manifest.hash(), positions, weight, scales });
         }
         // Sources of weight 0 are not trained on.
-        let found = sources.iter().filter(|source| source.weight > 0).flat_map(|source| &source.positions).sum();
+        let found = sources.iter().filter(|source| source.weight > 0).flat_map(|source| &source.positions);
+        let found = found.fold(0, |sum: u64, positions| sum.saturating_add(*positions));
         let least = recipe.data.least_positions;
         if found < least {
             return Err(DataError::TooSmall { found, least });
@@ -352,9 +356,10 @@ impl TrainingData {
         let mut samples = match &self.sets {
             Sets::Opened(sets) => Reader::distinct(&*self.duplicates()?, sets, &plan)?,
             Sets::Streamed(sets, store) => {
-                // A run reads at least as many positions as it learns from, so no shard is fetched
-                // for this alone.
-                Reader::first(store, sets.clone(), &Plan { seed: self.seed, ..plan }, most, self.learned)?
+                // A run reads at least as many positions as it learns from. More shards are fetched
+                // only if these have few samples.
+                let plan = Plan { seed: self.seed, ..plan };
+                Reader::first(store, sets, &plan, most.min(MIN_HELD_OUT_POSITIONS)..=most, self.learned)?
             }
         };
         samples.truncate(most);

@@ -13,13 +13,11 @@ use std::{
     io::{BufRead as _, BufReader},
     os::unix::fs::PermissionsExt as _,
     path::Path,
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
+    process::{Child, Command, Stdio},
 };
 
 use games::Folder;
-use runs::{done, rejected, trainer};
+use runs::{done, rejected, trainer, wait_for_changes};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -116,32 +114,36 @@ fn a_match_is_played_once_for_each_opponent() {
     assert_eq!((elo(&net), played()), (Some(12.0), format!("plain\n{net}\n{net}\n")));
 }
 
+/// A process that is killed when a test fails.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+    }
+}
+
 /// A killed sweep leaves its training running; one that is stopped does not.
 #[test]
 fn a_sweep_waits_for_a_training_and_stops_its_own() {
     let folder = Folder::new("sweep-stopped", "batch = 250\nepochs = 1000\npositions_per_epoch = 100_000\n", "");
     let run = "sweep/seeds.order=2";
     fs::create_dir_all(folder.file(run)).unwrap();
-    let metrics = folder.file(run).join("metrics.jsonl");
-    let is_at_work = || File::open(&metrics).is_ok_and(|file| file.try_lock().is_err());
-    let mut left = trainer(&folder, run, &[]).spawn().unwrap();
-    while !is_at_work() {
-        assert!(left.try_wait().unwrap().is_none());
-        thread::sleep(Duration::from_millis(10));
-    }
-    let mut waiting = sweep(&folder, &["seeds.order=2"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(waiting.stderr.take().unwrap()).lines();
+    let checkpoint = folder.file(run).join("checkpoint.safetensors");
+    let mut left = Killed(trainer(&folder, run, &[]).spawn().unwrap());
+    wait_for_changes(&mut left.0, &checkpoint, 1);
+    let mut command = sweep(&folder, &["seeds.order=2"]);
+    let mut waiting = Killed(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(waiting.0.stderr.take().unwrap()).lines();
     assert!(lines.next().unwrap().unwrap().starts_with("training 1 of 1: "));
     assert!(lines.next().unwrap().unwrap().starts_with("waiting for the process that is at work on "));
-    left.kill().unwrap();
-    left.wait().unwrap();
+    left.0.kill().unwrap();
+    left.0.wait().unwrap();
     // Its own training resumes from there.
-    while !is_at_work() {
-        assert!(waiting.try_wait().unwrap().is_none());
-        thread::sleep(Duration::from_millis(10));
-    }
-    kill_process(Pid::from_child(&waiting), Signal::TERM).unwrap();
-    assert!(waiting.wait().unwrap().success() && !is_at_work());
+    wait_for_changes(&mut waiting.0, &checkpoint, 1);
+    kill_process(Pid::from_child(&waiting.0), Signal::TERM).unwrap();
+    assert!(waiting.0.wait().unwrap().success());
     let said: Vec<_> = lines.map(Result::unwrap).collect();
     assert_eq!(said.last().unwrap(), "chuhe-trainer: stopped; the same command resumes", "{said:?}");
+    assert!(File::open(checkpoint.with_file_name("metrics.jsonl")).unwrap().try_lock().is_ok());
 }

@@ -319,12 +319,16 @@ impl Drawn {
         Arc::new(Self { sets, opened: Mutex::default() })
     }
 
-    fn reader(self: &Arc<Self>, plan: &Plan, from: ReaderPosition) -> Reader {
+    fn streamed(&self) -> Vec<StreamedSet> {
         let sets = self.sets.iter().map(|set| StreamedSet {
             positions: set.shards.iter().map(Shard::positions).collect(),
             weight: set.weight,
         });
-        Reader::streamed(self, sets.collect(), plan, from).unwrap()
+        sets.collect()
+    }
+
+    fn reader(self: &Arc<Self>, plan: &Plan, from: ReaderPosition) -> Reader {
+        Reader::streamed(self, self.streamed(), plan, from).unwrap()
     }
 
     fn read(self: &Arc<Self>, plan: &Plan, from: ReaderPosition, count: usize) -> (Vec<Sample>, ReaderPosition) {
@@ -393,6 +397,30 @@ fn shards_of_a_streamed_set_are_opened_when_they_are_drawn() {
     found.sort();
     expected.sort();
     assert!(found == expected, "{} {}", found.len(), expected.len());
+}
+
+#[test]
+fn the_first_shards_of_streamed_sets_are_read_as_far_as_wanted() {
+    let store = Drawn::new(vec![set(&[0, 1, 2, 3, 4, 5], 1), set(&[6, 7], 1)]);
+    let plan = streamed_plan(1);
+    let first = |wanted, positions| {
+        store.opened.lock().unwrap().clear();
+        let samples = Reader::first(&store, &store.streamed(), &plan, wanted, positions).unwrap();
+        (samples, store.opened.lock().unwrap().clone())
+    };
+    // The smaller set ends both, before a shard comes twice.
+    let (samples, all) = first(0..=usize::MAX, u64::MAX);
+    assert!(all.len() < 8 && all.iter().filter(|(set, _)| *set == 1).count() == 2, "{all:?}");
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    assert!(samples.len() > 2, "{}", samples.len());
+    // One sample is in the first shard, and so are all once it has enough positions.
+    assert_eq!(first(0..=1, u64::MAX).1, all[..1]);
+    assert_eq!(first(0..=usize::MAX, 1).1, all[..1]);
+    // Positions are not enough without the samples that are needed.
+    let of_one = first(0..=1, 0).0.len();
+    assert_eq!((of_one, first(1..=usize::MAX, 0).1.as_slice()), (0, &all[..1]));
+    let of_one = first(1..=usize::MAX, 0).0.len();
+    assert_eq!(first(of_one + 1..=usize::MAX, 1).1, all[..2]);
 }
 
 #[test]

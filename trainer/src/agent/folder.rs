@@ -73,16 +73,15 @@ impl Folder {
         let shards = self.shards();
         let failed = || shards.display().to_string();
         let mut spare = Vec::new();
-        let mut files: Vec<_> = fs::read_dir(&shards).with_context(failed)?.collect();
-        if let Ok(fetched) = fs::read_dir(shards.join(FETCHED)) {
-            files.extend(fetched);
-        }
-        for file in files {
+        // Those that were fetched when they were drawn are needed by none.
+        let fetched = fs::read_dir(shards.join(FETCHED)).into_iter().flatten().map(|file| (file, false));
+        let files = fs::read_dir(&shards).with_context(failed)?.map(|file| (file, true));
+        for (file, may_be_needed) in files.chain(fetched) {
             let file = file.with_context(failed)?;
             let name = file.file_name().to_string_lossy().into_owned();
             let known = name.strip_prefix('.').and_then(|name| name.strip_suffix(".part")).unwrap_or(&name);
             let metadata = file.metadata().with_context(failed)?;
-            if metadata.is_file() && name != KNOWN_DIGESTS && !needed.contains(known) {
+            if metadata.is_file() && name != KNOWN_DIGESTS && !(may_be_needed && needed.contains(known)) {
                 spare.push((metadata.accessed().unwrap_or(SystemTime::UNIX_EPOCH), file.path(), metadata.len()));
             }
         }
@@ -157,8 +156,8 @@ mod tests {
             fs::write(folder.shards().join(format!("{name}.chuhe")), "four").unwrap();
             folder.touch(&[entry(name)], Duration::from_secs(at));
         }
-        // One that was fetched when it was drawn, and is older.
-        let fetched = folder.shards().join(FETCHED).join("e.chuhe");
+        // A needed one that was fetched when it was drawn, and is older.
+        let fetched = folder.shards().join(FETCHED).join("d.chuhe");
         fs::create_dir(fetched.parent().unwrap()).unwrap();
         fs::write(&fetched, "four").unwrap();
         File::options()

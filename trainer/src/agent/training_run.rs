@@ -185,8 +185,7 @@ fn is_of_another_run(error: &RunError) -> bool {
 
 fn classify_data_error(error: DataError) -> StopReason {
     let is_local = match &error {
-        // Another agent may keep no positions on its device.
-        DataError::Unreadable { .. } | DataError::ResidentStreamed | DataError::ResidentShares => true,
+        DataError::Unreadable { .. } => true,
         DataError::Manifest { source, .. } => source.is_local(),
         DataError::Reading(source) => source.is_local(),
         // The files were downloaded whole, so other agents have the same.
@@ -261,7 +260,6 @@ mod tests {
         assert!(is_given_back(in_manifest(within(unreadable))));
         assert!(is_given_back(in_manifest(shard(ShardError::Io(io_error())))));
         assert!(is_given_back(reading(ShardError::Io(io_error()))));
-        assert!(is_given_back(DataError::ResidentStreamed) && is_given_back(DataError::ResidentShares));
 
         assert!(!is_given_back(in_manifest(within(shard(ShardError::NotAShard)))));
         assert!(!is_given_back(reading(ShardError::DamagedHead)));

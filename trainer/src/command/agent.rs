@@ -29,7 +29,8 @@ pub(super) struct Arguments {
     work: PathBuf,
     #[command(flatten)]
     conditions: conditions::Arguments,
-    /// Disk space for games that the current training does not need
+    /// Disk space for games that the current training does not need; half of it is for those that
+    /// are fetched when they are drawn
     #[arg(long, value_name = "MIB", default_value_t = 16_384)]
     spare: u64,
     /// End after one training

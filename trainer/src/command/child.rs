@@ -36,9 +36,6 @@ impl Child {
     /// Runs a process to its end; `None` if a stop was requested. Its standard error is this
     /// process's.
     pub(super) fn run(&self, command: &mut Command) -> io::Result<Option<Output>> {
-        // A terminal's interrupt would reach it twice: from the terminal, and from here.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut id = self.id();
         if self.is_stopped() {

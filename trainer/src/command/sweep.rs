@@ -25,8 +25,9 @@ use crate::run::{Folder, Metrics};
 /// Train a recipe with every combination of some values, and rank the nets
 ///
 /// Values of seeds make several nets of one combination, so that the spread between seeds is seen.
-/// The nets are ranked by their mean held-out loss, or by matches with --against. Killed at any
-/// time, the same command resumes.
+/// The nets are ranked by their mean held-out loss, or by matches with --against. Ctrl-C stops the
+/// training at a checkpoint. Killed at any time, the same command resumes, and waits for a training
+/// that was left running.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The recipe (TOML)
@@ -156,14 +157,6 @@ impl Arguments {
         opponent: Option<&Opponent>,
         child: &Child,
     ) -> Result<Option<Trained>> {
-        let mut waits = false;
-        // A killed sweep leaves its training running.
-        while !child.is_stopped() && Metrics::is_in_use(&Folder::new(&run).metrics())? {
-            if !mem::replace(&mut waits, true) {
-                let _ = writeln!(std::io::stderr(), "waiting for the process that is at work on {}", run.display());
-            }
-            thread::sleep(Duration::from_millis(200));
-        }
         let path = run.with_added_extension("toml");
         AtomicFile::replace(&path, recipe.to_text().as_bytes()).with_context(|| path.display().to_string())?;
         let beside = self.recipe.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -171,7 +164,15 @@ impl Arguments {
         let mut train = Command::new(env::current_exe()?);
         train.arg("train").arg(path).arg("--out").arg(&run).arg("--json").arg("--manifests").arg(manifests);
         self.data.pass_on(&mut train);
-        let Some(output) = child.run(train.args(&self.options))? else { return Ok(None) };
+        train.args(&self.options);
+        let output = loop {
+            wait(&run, child)?;
+            let Some(output) = child.run(&mut train)? else { return Ok(None) };
+            // Another one may have been opening its data.
+            if output.status.code() != Some(2) || !Metrics::is_in_use(&Folder::new(&run).metrics())? {
+                break output;
+            }
+        };
         match output.status.code() {
             Some(0) if output.stdout.is_empty() => return Ok(None),
             Some(0) => {}
@@ -215,6 +216,19 @@ impl Arguments {
         let figure = |key: &str| result[key].as_f64().with_context(|| format!("{}: no {key}", done.display()));
         Ok(Some((figure("elo")?, figure("elo_error")?)))
     }
+}
+
+/// Waits until no process is at work on a run, or a stop is requested: a killed sweep leaves its
+/// training running.
+fn wait(run: &Path, child: &Child) -> Result<()> {
+    let mut waits = false;
+    while !child.is_stopped() && Metrics::is_in_use(&Folder::new(run).metrics())? {
+        if !mem::replace(&mut waits, true) {
+            let _ = writeln!(std::io::stderr(), "waiting for the process that is at work on {}", run.display());
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
 }
 
 fn setting(text: &str) -> Result<Setting, String> {

@@ -17,6 +17,9 @@ use crate::run::{CHECKPOINT_SECONDS, Line, Observer};
 /// Minimum interval of plain lines; the end of an epoch always prints one.
 const MIN_INTERVAL: Duration = Duration::from_secs(30);
 
+/// Signals that are nearer to the first one are the same.
+const MIN_SIGNAL_INTERVAL: Duration = Duration::from_secs(1);
+
 /// An observer that prints to standard error.
 pub(super) struct Terminal {
     bar: Option<ProgressBar>,
@@ -50,9 +53,12 @@ impl Terminal {
     pub(super) fn new(quiet: bool) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        // The second interrupt kills, as it would without a handler.
+        let mut first = None;
+        // The second interrupt kills, as it would without a handler. A terminal, and what started
+        // this process, may send the first one twice.
         let handler = move || {
-            if flag.swap(true, Ordering::Relaxed) {
+            flag.store(true, Ordering::Relaxed);
+            if first.get_or_insert_with(Clock::now).passed() >= MIN_SIGNAL_INTERVAL {
                 std::process::exit(130);
             }
         };

@@ -47,6 +47,7 @@ pub struct Fetch {
 pub(super) struct Stored {
     digest: Digest,
     bytes: u64,
+    positions: u64,
     path: PathBuf,
     /// Whether it is fetched when it is drawn.
     is_fetched: bool,
@@ -72,7 +73,7 @@ impl Stored {
             let here = files.remove(&digest);
             let is_fetched = here.is_none();
             let path = here.unwrap_or_else(|| shard_file(&fetched, digest));
-            Self { digest, bytes: entry.bytes, path, is_fetched }
+            Self { digest, bytes: entry.bytes, positions: entry.positions, path, is_fetched }
         });
         Ok(stored.collect())
     }
@@ -201,7 +202,11 @@ impl ShardStore for Store {
                 io::Error::other(format!("{} was altered: it is no longer the shard {digest}", path.display()))
             })?,
         };
-        Shard::new(bytes)
+        let (shard, stated) = (Shard::new(bytes)?, stored.positions);
+        match shard.positions() {
+            found if found == stated => Ok(shard),
+            found => Err(ShardError::Positions { stated, found }),
+        }
     }
 }
 

@@ -4,9 +4,15 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
+
+/// The tries to lock the file after the first one, and the delay before each.
+const MAX_LOCK_TRIES: u32 = 5;
+const LOCK_DELAY: Duration = Duration::from_millis(20);
 
 /// A line of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,7 +78,16 @@ impl Metrics {
     pub fn open(path: &Path, steps: u64) -> Result<Self, MetricsError> {
         let failed = |cause| MetricsError::File { path: path.to_owned(), cause };
         let file = OpenOptions::new().create(true).append(true).read(true).open(path).map_err(failed)?;
-        match file.try_lock() {
+        let mut tries = 0;
+        // One that asks `is_in_use` has the lock for a moment.
+        let locked = loop {
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) if tries < MAX_LOCK_TRIES => thread::sleep(LOCK_DELAY),
+                locked => break locked,
+            }
+            tries += 1;
+        };
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(MetricsError::InUse(path.to_owned())),
             // Not every file system supports locks.

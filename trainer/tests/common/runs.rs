@@ -60,7 +60,7 @@ pub(crate) fn killed_and_resumed(folder: &Folder, out: &str, all: &[&str], each:
 }
 
 /// Waits until a file was replaced `changes` times, or the process has ended.
-fn wait_for_changes(child: &mut Child, file: &Path, changes: usize) {
+pub(crate) fn wait_for_changes(child: &mut Child, file: &Path, changes: usize) {
     let which = || fs::metadata(file).map(|metadata| (metadata.ino(), metadata.modified().ok())).ok();
     let mut last = which();
     let mut seen = 0;

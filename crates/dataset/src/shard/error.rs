@@ -13,6 +13,8 @@ pub enum ShardError {
     Io(#[from] io::Error),
     #[error("{0}")]
     NotServed(String),
+    #[error("its manifest counts {stated} positions, and it has {found}")]
+    Positions { stated: u64, found: u64 },
     #[error("not a shard: it does not begin as one")]
     NotAShard,
     #[error("a shard of version {found}; this program reads versions {VERSION} to {TUNED_VERSION}")]

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ops::RangeInclusive,
     sync::{
         Arc, Mutex,
         mpsc::{self, Receiver, Sender},
@@ -207,26 +208,29 @@ impl Reader {
         })
     }
 
-    /// At least `most` samples of the shards that are drawn first, or all of as many shards as have
-    /// `positions` together. None comes twice: the end of a set ends them.
+    /// Reads the shards that are drawn first, until there are as many samples as the end of
+    /// `wanted`. Its start is enough once the shards have so many positions. The end of a set ends
+    /// them too, so that no shard comes twice.
     ///
     /// # Errors
     ///
     /// If there is nothing to read, or a shard cannot be read.
     pub fn first(
         shards: &Arc<impl ShardStore>,
-        sets: Vec<StreamedSet>,
+        sets: &[StreamedSet],
         plan: &Plan,
-        most: usize,
+        wanted: RangeInclusive<usize>,
         positions: u64,
     ) -> Result<Vec<Sample>, TrainingError> {
-        let mut order = ShardOrder::new(sets, plan.seed).ok_or(TrainingError::Empty)?;
-        let mut samples = Vec::new();
-        for (number, shard) in (0..).zip(order.draw(positions)) {
-            if samples.len() >= most {
+        let mut order = ShardOrder::new(sets.to_vec(), plan.seed).ok_or(TrainingError::Empty)?;
+        let (mut samples, mut read) = (Vec::new(), 0_u64);
+        for (number, drawn) in (0..).zip(order.draw(u64::MAX)) {
+            let enough = if read < positions { wanted.end() } else { wanted.start() };
+            if samples.len() >= *enough {
                 break;
             }
-            samples.append(&mut pool::read_shards(&**shards, plan, &Cache::new(0), &[shard], number)?.samples);
+            samples.append(&mut pool::read_shards(&**shards, plan, &Cache::new(0), &[drawn], number)?.samples);
+            read = read.saturating_add(sets[drawn.set as usize].positions[drawn.shard as usize]);
         }
         Ok(samples)
     }
