@@ -15,19 +15,21 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NETS = ROOT / "nets"
 PAGE = "docs/TRAINING.md"
 KEYS = {"name", "says", "minutes", "run", "sha256", "equals", "elo", "needs", "games", "positions"}
-# Of each peer that a claim needs: a pattern of the name that it has, its path, and its package or
-# how it is built.
+# Of each peer that a claim needs: a pattern of its name, its path, its package if it has one, and
+# else how it is built.
 PEERS = {
-    "Fairy-Stockfish 11.1": ("Fairy-Stockfish 11.1 ", "/usr/games/fairy-stockfish", "fairy-stockfish"),
+    "Fairy-Stockfish 11.1": ("Fairy-Stockfish 11.1 ", "/usr/games/fairy-stockfish", "fairy-stockfish", None),
     "Fairy-Stockfish": (
         "Fairy-Stockfish [0-9]{6} ",
         os.environ.get("FAIRY_STOCKFISH"),
+        None,
         "build it from github.com/fairy-stockfish/Fairy-Stockfish at c19b5f6c (in src,"
         " `make build ARCH=x86-64-bmi2 largeboards=yes`), and set FAIRY_STOCKFISH to the absolute path of src/stockfish",
     ),
     "PikafishHCE": (
         "PikafishHCE ",
         os.environ.get("PIKAFISH_HCE"),
+        None,
         "build it from github.com/skystarspython/Pikafish-HCE at 088b062 (in src,"
         " `make build ARCH=x86-64-bmi2`), and set PIKAFISH_HCE to the absolute path of src/pikafish",
     ),
@@ -129,11 +131,11 @@ def check():
 
 def need(peer):
     """Installs the peer if it is missing, and refuses another version."""
-    pattern, path, source = PEERS[peer]
+    pattern, path, package, building = PEERS[peer]
     if path is None:
-        refuse(f"{peer} is needed: {source}")
-    if " " not in source and not pathlib.Path(path).exists():
-        subprocess.run([ROOT / "scripts/prepare", source], check=False)
+        refuse(f"{peer} is needed: {building}")
+    if package and not pathlib.Path(path).exists():
+        subprocess.run([ROOT / "scripts/prepare", package], check=False)
     try:
         said = subprocess.run([path], input="uci\nquit\n", stdout=subprocess.PIPE, text=True, check=False).stdout
     except OSError as error:

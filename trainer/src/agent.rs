@@ -202,15 +202,10 @@ impl Agent<'_> {
         // While shards are fetched, half of the space is for theirs and half for earlier ones.
         let spare_bytes = self.settings.spare_bytes / if is_streamed { 2 } else { 1 };
         self.download(training, is_streamed, &folder, spare_bytes, lease, log)?;
-        let (stop, mut conditions) = (self.stop, self.settings.conditions);
-        if conditions.resident && !run::can_be_resident(&recipe) {
-            log.state("its positions are not kept on the device: the set is streamed, or has shares");
-            conditions.resident = false;
-        }
+        let (stop, conditions) = (self.stop, self.settings.conditions);
         let fetch = is_streamed.then(|| Fetch { client: self.client.clone(), mirror: None, max_bytes: spare_bytes });
         let shards = &self.folder.shards();
-        let run =
-            training_run::TrainingRun { recipe: &recipe, folder: &folder, shards, conditions: &conditions, fetch };
+        let run = training_run::TrainingRun { recipe: &recipe, folder: &folder, shards, conditions, fetch };
         let artifacts = run.run(lease, stop, self.clock, log)?;
         let net = self.upload(training, &artifacts, lease, log)?;
         run.remove_checkpoints();

@@ -85,13 +85,6 @@ impl Conditions {
     }
 }
 
-/// Whether a device may keep all positions of a recipe: none is streamed, or drawn less often.
-#[must_use]
-pub fn can_be_resident(recipe: &Recipe) -> bool {
-    let mut all = std::iter::once(&recipe.data).chain(recipe.stages.iter().map(|stage| &stage.data));
-    all.all(|data| !data.streamed && data.shares.is_empty())
-}
-
 /// Trains by a recipe, from the folder's checkpoint on if there is one.
 ///
 /// # Errors

@@ -28,7 +28,7 @@ pub(super) struct TrainingRun<'a> {
     pub(super) folder: &'a Folder,
     /// The folder of shards.
     pub(super) shards: &'a Path,
-    pub(super) conditions: &'a Conditions,
+    pub(super) conditions: Conditions,
     /// Where shards of a streamed recipe come from.
     pub(super) fetch: Option<Fetch>,
 }
@@ -49,7 +49,7 @@ impl TrainingRun<'_> {
         clock: &Arc<dyn Clock>,
         log: &mut StatusLog,
     ) -> Result<Artifacts, StopReason> {
-        let Self { recipe, folder, conditions, .. } = *self;
+        let Self { recipe, folder, mut conditions, .. } = *self;
         let data = TrainingData::open_or_fetch(
             recipe,
             &self.folder.file(""),
@@ -58,6 +58,10 @@ impl TrainingRun<'_> {
             self.fetch.as_ref(),
         );
         let data = data.map_err(classify_data_error)?;
+        if conditions.resident && data.check_resident().is_err() {
+            log.state("its positions are not kept on the device: the set is streamed, or has shares");
+            conditions.resident = false;
+        }
         let mut observer = ProgressObserver {
             lease,
             stop,
@@ -68,14 +72,14 @@ impl TrainingRun<'_> {
             positions: 0,
             checkpoint: clock.now(),
         };
-        let mut finished = run::train(recipe, &data, folder, conditions, &mut observer);
+        let mut finished = run::train(recipe, &data, folder, &conditions, &mut observer);
         if let Err(error) = &finished
             && is_of_another_run(error)
         {
             observer.log.state(&format!("starting over: {error}"));
             let _ = fs::remove_file(folder.file("metrics.jsonl"));
             self.remove_checkpoints();
-            finished = run::train(recipe, &data, folder, conditions, &mut observer);
+            finished = run::train(recipe, &data, folder, &conditions, &mut observer);
         }
         let finished = finished.map_err(classify_run_error)?;
         let steps = finished.state.steps;
