@@ -24,7 +24,7 @@ use coordinator_core::{
     objects::{Kind, Objects},
     ops::{
         accounts::{ChangeAccount, CreateAccount, DeleteAccount, Invite},
-        campaigns::{CommandCampaign, CreateCampaign, RollBackCampaign},
+        campaigns::{CommandCampaign, CreateCampaign, EditCampaign, RollBackCampaign},
         disputes::{SetQuarantine, finish_reviews, set_quarantine},
         nets::{AddBook, AddNet},
         tokens::{CreateToken, RevokeToken},
@@ -113,11 +113,15 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
     let now = clock.now();
     let (name, command) = match command {
         Campaign::Create { file } => {
-            let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
-            let campaign = protocol::campaign::Campaign::from_text(&text);
-            let name = campaign.with_context(|| format!("{}", file.display()))?.name;
+            let (text, plan) = read_campaign(&file)?;
             store.run(now, CreateCampaign { text, by: None }).await.map_err(|error| missing_file(&file, error))?;
-            return done!("campaign `{name}` runs: workers get its games");
+            return done!("campaign `{}` runs: workers get its games", plan.name);
+        }
+        Campaign::Edit { name, file } => {
+            let (text, _) = read_campaign(&file)?;
+            let edit = EditCampaign { campaign: name.clone().into(), text, seen: None, by: None };
+            store.run(now, edit).await.map_err(|error| missing_file(&file, error))?;
+            return done!("campaign `{name}` has the new text");
         }
         Campaign::List => {
             return Ok(store.read(query!(|c| reports::campaigns(&mut c).await)).await?);
@@ -134,6 +138,13 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
         Campaign::Reject { name } => (name, CampaignCommand::Reject),
     };
     send_command(store, clock, name, command).await
+}
+
+/// The text of a campaign, which is valid.
+fn read_campaign(file: &Path) -> Result<(String, protocol::campaign::Campaign)> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
+    let plan = protocol::campaign::Campaign::from_text(&text).with_context(|| format!("{}", file.display()))?;
+    Ok((text, plan))
 }
 
 /// Adds the place, and for a missing net or book the command that adds it.

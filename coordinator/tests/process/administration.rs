@@ -184,6 +184,18 @@ fn a_successful_command_prints_the_new_state() {
         format!("campaign `{name}` is paused: no new games until `campaign resume {name}`")
     );
     assert_eq!(campaign(&["resume", name]), format!("campaign `{name}` runs: workers get its games"));
+    let edited = data.join("edited.toml");
+    let [edited_file, wanted] = [edited.to_str().unwrap(), "\"wanted_positions\": 12345"];
+    assert!(!campaign(&["show", name]).contains(wanted));
+    fs::write(&edited, started::CAMPAIGN.replace("positions = 400", "positions = 12_345")).unwrap();
+    assert_eq!(campaign(&["edit", name, edited_file]), format!("campaign `{name}` has the new text"));
+    assert!(campaign(&["show", name]).contains(wanted));
+    fs::write(&edited, started::CAMPAIGN.replace("ply_cap = 60", "ply_cap = 61")).unwrap();
+    let fixed = "chuhe-coordinator: `selfplay` cannot be changed: begin another campaign".to_owned();
+    assert_eq!(refused(data, &["admin", "campaign", "edit", name, edited_file]), (2, fixed));
+    fs::write(&edited, "name = 1").unwrap();
+    let (status, error) = refused(data, &["admin", "campaign", "edit", name, edited_file]);
+    assert!(status == 2 && error.contains(&format!("{edited_file}: ")), "{error}");
     assert_eq!(campaign(&["stop", name]), format!("campaign `{name}` is stopped for good; its games and nets stay"));
     let user = |words: &[&str]| said(data, &[&["admin", "user"], words].concat());
     assert_eq!(

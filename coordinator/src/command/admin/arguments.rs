@@ -104,6 +104,13 @@ pub(in crate::command) enum Campaign {
         /// File with the text of the campaign (TOML)
         file: PathBuf,
     },
+    /// Change a campaign: its description, priority, generations, gate or recipe
+    Edit {
+        /// Name of the campaign
+        name: String,
+        /// File with the new text (TOML); name, rules, seed, champion and self-play stay
+        file: PathBuf,
+    },
     /// List campaigns
     List,
     /// Show a campaign

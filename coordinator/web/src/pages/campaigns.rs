@@ -289,7 +289,7 @@ async fn edit(State(app): State<App>, Path(name): Path<String>, form: Form<Edit>
     let Form(visitor, Edit { text, changed }) = form;
     let by = Some(visitor.must_be(Role::Maintainer)?.account);
     let campaign = CampaignKey::from(name.clone());
-    let done = app.run(EditCampaign { campaign, text: text.clone(), seen: changed, by }).await;
+    let done = app.run(EditCampaign { campaign, text: text.clone(), seen: Some(changed), by }).await;
     match done {
         Ok(()) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
         Err(StoreError::Rejected(refusal)) if refusal.code() != Code::NotFound => {

@@ -14,8 +14,8 @@ pub struct EditCampaign {
     pub campaign: CampaignKey,
     /// The new text (TOML).
     pub text: String,
-    /// Optimistic locking: the version that was edited.
-    pub seen: i64,
+    /// Optimistic locking: the version that was edited; any if none.
+    pub seen: Option<i64>,
     /// The acting account.
     pub by: Option<AccountId>,
 }
@@ -29,7 +29,7 @@ impl Operation for EditCampaign {
             Plan::from_text(&self.text).map_err(|error| StoreError::rejected(Code::Invalid, error.to_string()))?;
         let mut campaign = tx.campaigns().lock(&self.campaign).await?;
         let refusal = match campaign.phase {
-            _ if self.seen != campaign.changed => Some(Refusal::CampaignChanged),
+            _ if self.seen.is_some_and(|seen| seen != campaign.changed) => Some(Refusal::CampaignChanged),
             _ if campaign.is_over() => Some(Refusal::CampaignOver { state: campaign.state }),
             _ if fixed(&campaign.plan, &new).is_some() => {
                 fixed(&campaign.plan, &new).map(|key| Refusal::FixedKey { key: key.to_owned() })
