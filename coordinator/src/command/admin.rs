@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use coordinator_core::{
     backup,
     clock::{Clock, DAY},
@@ -24,7 +24,7 @@ use coordinator_core::{
     objects::{Kind, Objects},
     ops::{
         accounts::{ChangeAccount, CreateAccount, DeleteAccount, Invite},
-        campaigns::{CommandCampaign, CreateCampaign, EditCampaign, RollBackCampaign},
+        campaigns::{CommandCampaign, CreateCampaign, EditCampaign, GateNet, RollBackCampaign},
         disputes::{SetQuarantine, finish_reviews, set_quarantine},
         nets::{AddBook, AddNet},
         tokens::{CreateToken, RevokeToken},
@@ -34,8 +34,9 @@ use coordinator_core::{
     rules::nets::architecture_line,
     store::{Accounts, Database, Nets, StoreError},
 };
-use dataset::Book;
+use dataset::{Book, Digest};
 use nnue::Net;
+use protocol::net::NetManifest;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
@@ -63,7 +64,7 @@ macro_rules! done {
 
 pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, command: Command) -> Result<()> {
     let output = match command {
-        Command::Campaign(command) => campaign(store, clock, command).await?,
+        Command::Campaign(command) => campaign(store, objects, clock, command).await?,
         Command::User(command) => user(store, clock, command).await?,
         Command::Token(command) => token(store, clock, command).await?,
         Command::Net(command) => net(store, objects, clock, command).await?,
@@ -109,7 +110,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
     print(&output)
 }
 
-async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<Value> {
+async fn campaign(store: &Database, objects: &Objects, clock: &Clock, command: Campaign) -> Result<Value> {
     let now = clock.now();
     let (name, command) = match command {
         Campaign::Create { file } => {
@@ -123,6 +124,7 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
             store.run(now, edit).await.map_err(|error| missing_file(&file, error))?;
             return done!("campaign `{name}` has the new text");
         }
+        Campaign::Gate { name, file } => return gate(store, objects, clock, name, &file).await,
         Campaign::List => {
             return Ok(store.read(query!(|c| reports::campaigns(&mut c).await)).await?);
         }
@@ -159,6 +161,38 @@ fn missing_file(campaign: &Path, error: StoreError) -> anyhow::Error {
     anyhow::anyhow!(
         "{file}: {refusal}: `chuhe-coordinator admin {command}` adds it; a comment in {file} may name its file"
     )
+}
+
+/// Makes a net with its manifest the candidate of a campaign.
+async fn gate(store: &Database, objects: &Objects, clock: &Clock, campaign: String, file: &Path) -> Result<Value> {
+    let beside = file.with_file_name("net.json");
+    let text = std::fs::read_to_string(&beside).with_context(|| format!("{}", beside.display()))?;
+    let manifest = NetManifest::from_text(&text).with_context(|| format!("{}", beside.display()))?;
+    let (net, bytes) = read_net(file, manifest.name, Some(text))?;
+    if manifest.net.to_string() != net.hash.to_string() {
+        bail!("{}: it is the manifest of another net than {}", beside.display(), file.display());
+    }
+    objects.put(Kind::Net, bytes.into()).await?;
+    let (recipe, name) = (manifest.recipe.text, net.name.clone());
+    store.run(clock.now(), GateNet { campaign: campaign.clone().into(), net, recipe, by: None }).await?;
+    done!("campaign `{campaign}` gates `{name}` next")
+}
+
+/// Reads the file of a net, to be added: a candidate if it has a manifest.
+fn read_net(file: &Path, name: String, manifest: Option<String>) -> Result<(NewNet, Vec<u8>)> {
+    let bytes = std::fs::read(file).with_context(|| format!("{}", file.display()))?;
+    let parsed = Net::from_bytes(&bytes).with_context(|| format!("{}", file.display()))?;
+    let net = NewNet {
+        hash: Digest::of(&bytes),
+        name,
+        state: if manifest.is_some() { NetState::Candidate } else { NetState::Base },
+        bytes: bytes.len() as u64,
+        architecture: architecture_line(parsed.sizes()),
+        manifest,
+        campaign: None,
+        parent: None,
+    };
+    Ok((net, bytes))
 }
 
 async fn send_command(store: &Database, clock: &Clock, name: String, command: CampaignCommand) -> Result<Value> {
@@ -252,22 +286,8 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
             done!("campaign `{campaign}` has the champion before its last promotion")
         }
         NetCommand::Add { file, name } => {
-            let bytes = std::fs::read(&file).with_context(|| format!("{}", file.display()))?;
-            let parsed = Net::from_bytes(&bytes).with_context(|| format!("{}", file.display()))?;
-            let architecture = architecture_line(parsed.sizes());
-            let name = name.unwrap_or_else(|| stem(&file));
-            let length = bytes.len() as u64;
+            let (net, bytes) = read_net(&file, name.unwrap_or_else(|| stem(&file)), None)?;
             let hash = objects.put(Kind::Net, bytes.into()).await?;
-            let net = NewNet {
-                hash,
-                name,
-                state: NetState::Base,
-                bytes: length,
-                architecture,
-                manifest: None,
-                campaign: None,
-                parent: None,
-            };
             let name = net.name.clone();
             store.run(now, AddNet { net }).await?;
             let known = store.read(query!(|c| Nets::on(c).name_of(Some(hash)).await)).await?;

@@ -196,6 +196,17 @@ fn a_successful_command_prints_the_new_state() {
     fs::write(&edited, "name = 1").unwrap();
     let (status, error) = refused(data, &["admin", "campaign", "edit", name, edited_file]);
     assert!(status == 2 && error.contains(&format!("{edited_file}: ")), "{error}");
+    let nets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nets");
+    let [net, manifest] = [data.join("net.nnue"), data.join("net.json")];
+    fs::copy(nets.join("gen2-256/net.nnue"), &net).unwrap();
+    let [net_file, manifest_file] = [&net, &manifest].map(|file| file.display().to_string());
+    let (status, error) = refused(data, &["admin", "campaign", "gate", name, &net_file]);
+    assert!(status == 2 && error.contains(&format!("{manifest_file}: ")), "{error}");
+    fs::copy(nets.join("season1-512/net.json"), &manifest).unwrap();
+    let other = format!("chuhe-coordinator: {manifest_file}: it is the manifest of another net than {net_file}");
+    assert_eq!(refused(data, &["admin", "campaign", "gate", name, &net_file]), (2, other));
+    fs::copy(nets.join("gen2-256/net.json"), &manifest).unwrap();
+    assert_eq!(campaign(&["gate", name, &net_file]), format!("campaign `{name}` gates `gen2-256` next"));
     assert_eq!(campaign(&["stop", name]), format!("campaign `{name}` is stopped for good; its games and nets stay"));
     let user = |words: &[&str]| said(data, &[&["admin", "user"], words].concat());
     assert_eq!(

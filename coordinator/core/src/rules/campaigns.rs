@@ -20,6 +20,7 @@ pub const STEPS: &[(Step, &str, Step)] = &[
     (Step::Training, "the net is trained", Step::Gating),
     (Step::Collecting, "a rejection is reversed", Step::Gating),
     (Step::Training, "it failed, and resume", Step::Collecting),
+    (Step::Training, "another net comes in its place", Step::Training),
     (Step::Gating, "promoted: the next generation", Step::Collecting),
     (Step::Gating, "not promoted: more games, another candidate", Step::Collecting),
     (Step::Training, "rolled back", Step::Collecting),
@@ -77,6 +78,14 @@ impl Campaign {
         }
         (self.state, self.reason) = (state, None);
         Ok(())
+    }
+
+    /// Accepts a net that was trained elsewhere, in place of a training under way.
+    pub fn accept_net(&mut self) -> Result<(), Refusal> {
+        if self.phase == Step::Training {
+            (self.training, self.phase) = (None, Step::Collecting);
+        }
+        self.accept(Command::Train)
     }
 
     fn enter(&mut self, now: Time, step: Step) {

@@ -29,6 +29,7 @@ pub const TRANSITIONS: &[(State, &str, State)] = &[
     (State::Leased, "claimed again, by its trainer or after its expiry", State::Leased),
     (State::Leased, "expired, or given back", State::Open),
     (State::Leased, "completed", State::Done),
+    (State::Open, "its net was trained elsewhere", State::Done),
     (State::Leased, "given up, or the last attempt", State::Failed),
     (State::Open, "its campaign stopped or rolled back", State::Failed),
 ];
@@ -150,12 +151,21 @@ impl Training {
         if self.state != State::Leased {
             return Err(lost());
         }
-        let conflict = |detail| Err(Problem::new(Code::Conflict, detail));
         if self.candidate.as_deref() != Some(net) {
-            return conflict("the manifest is not that of the net that was uploaded");
+            return Err(Problem::new(Code::Conflict, "the manifest is not that of the net that was uploaded"));
         }
-        if self.champion.as_deref() == Some(net) {
-            return conflict("the net is the champion itself");
+        self.finish(now)
+    }
+
+    /// Completes it, while it is open, with a net that was trained elsewhere.
+    pub fn deliver(&mut self, now: Time, net: String) -> Result<(), Problem> {
+        self.candidate = Some(net);
+        self.finish(now)
+    }
+
+    fn finish(&mut self, now: Time) -> Result<(), Problem> {
+        if self.candidate == self.champion {
+            return Err(Problem::new(Code::Conflict, "the net is the champion itself"));
         }
         (self.state, self.finished) = (State::Done, Some(now));
         Ok(())
@@ -222,6 +232,9 @@ mod tests {
                 now = now.after(random.below(1_000) as i64 * SECOND);
                 let before = training.clone();
                 match random.below(6) {
+                    1 if training.state == State::Open && random.below(9) == 0 => {
+                        training.deliver(now, "net".to_owned()).unwrap();
+                    }
                     0 | 1 if training.is_claimable(now, ANN, "a") => training.claim(now, ANN, "a", "hash".to_owned()),
                     2 => assert_eq!(training.expire(now), before.state == State::Leased && before.expires < Some(now)),
                     3 if training.state == State::Leased => {

@@ -111,6 +111,13 @@ pub(in crate::command) enum Campaign {
         /// File with the new text (TOML); name, rules, seed, champion and self-play stay
         file: PathBuf,
     },
+    /// Gate a net that was trained elsewhere: it is the campaign's next candidate
+    Gate {
+        /// Name of the campaign
+        name: String,
+        /// File of the net; its manifest `net.json` is beside it
+        file: PathBuf,
+    },
     /// List campaigns
     List,
     /// Show a campaign

@@ -1,13 +1,16 @@
 //! Parts of the steps of a campaign. The caller has locked its row, and stores it.
 
 use dataset::{Digest, Header};
-use protocol::campaign::Gate;
+use protocol::{
+    api::problem::{Code, Problem},
+    campaign::Gate,
+};
 use serde_json::json;
 
 use crate::{
     clock::{HOUR, SECOND},
     gate::{self, Decided},
-    model::{AccountId, Campaign, Event, JobId, JobKind, JobState, PromotionKind, Reason, Refusal, Stall},
+    model::{AccountId, Campaign, Event, JobId, JobKind, JobState, NewNet, PromotionKind, Reason, Refusal, Stall},
     rules::{
         campaigns::Counts,
         nets::NetEvent,
@@ -83,6 +86,21 @@ pub(super) async fn begin_training(
     campaign.begin_training(now, training);
     tx.record_event(None, Event::Training { campaign: campaign.plan.name.clone(), generation, name }).await?;
     Ok(true)
+}
+
+/// Adds a trained net as a candidate. A rejected one may return, if training reproduces it.
+pub(in crate::ops) async fn add_candidate(
+    tx: &mut Tx<'_>,
+    by: Option<AccountId>,
+    net: &NewNet,
+) -> Result<(), StoreError> {
+    let (now, hash) = (tx.now(), net.hash.to_string());
+    tx.nets().add(now, net).await?;
+    if !tx.nets().apply(now, &hash, NetEvent::Trained, None).await? {
+        return Err(Problem::new(Code::Conflict, format!("the net {hash} is here already, as no candidate")).into());
+    }
+    tx.record_event(by, Event::Candidate { net: hash, name: net.name.clone() }).await?;
+    Ok(())
 }
 
 /// The net that the campaign's training delivered.

@@ -1,15 +1,12 @@
 //! Ends of trainings.
 
-use protocol::api::{
-    problem::{Code, Problem},
-    training::Abandon,
-};
+use protocol::api::training::Abandon;
 
 use super::lock;
 use crate::{
     model::{AccountId, Event, NewNet, Reason},
+    ops::campaigns::add_candidate,
     people::hash_of,
-    rules::nets::NetEvent,
     store::{Operation, StoreError, Tx},
 };
 
@@ -35,14 +32,8 @@ impl Operation for CompleteTraining {
             return Ok(());
         }
         training.complete(now, &hash)?;
-        tx.nets().add(now, &self.net).await?;
-        if !tx.nets().apply(now, &hash, NetEvent::Trained, None).await? {
-            let detail = format!("the net {hash} is here already, as no candidate");
-            return Err(Problem::new(Code::Conflict, detail).into());
-        }
         tx.trainings().save(&training).await?;
-        tx.record_event(Some(self.account), Event::Candidate { net: hash, name: self.net.name.clone() }).await?;
-        Ok(())
+        add_candidate(tx, Some(self.account), &self.net).await
     }
 }
 

@@ -2,8 +2,12 @@
 
 use coordinator_core::{
     clock::SECOND,
-    model::{AccountId, CampaignCommand},
-    ops::trainings::{AbandonTraining, RenewTraining},
+    model::{AccountId, CampaignCommand, CampaignId, NetState},
+    ops::{
+        campaigns::GateNet,
+        nets::AddNet,
+        trainings::{AbandonTraining, RenewTraining},
+    },
 };
 use protocol::api::{
     problem::Code,
@@ -14,7 +18,7 @@ use super::{
     campaigns::{net, row},
     cases,
 };
-use crate::common::lab::{Lab, Player, code};
+use crate::common::lab::{Lab, Player, code, new_net};
 
 cases! {
     a_training_is_for_one
@@ -29,6 +33,7 @@ cases! {
     only_the_uploaded_net_can_be_completed
     completion_is_idempotent
     a_net_that_is_known_otherwise_is_no_candidate
+    a_net_trained_elsewhere_is_gated
 }
 
 /// A campaign with a training to claim.
@@ -208,4 +213,36 @@ async fn a_net_that_is_known_otherwise_is_no_candidate(lab: Lab) {
     lab.execute(&format!("UPDATE nets SET state = 'rejected' WHERE hash = '{}'", net(1))).await;
     assert_eq!(lab.complete(judge, &training.token, net(1)).await, Ok(()));
     assert_eq!(super::campaigns::state_of(&lab, net(1)).await, "candidate");
+}
+
+async fn a_net_trained_elsewhere_is_gated(lab: Lab) {
+    let (id, judge, _) = scene(&lab).await;
+    let gate = async |number| {
+        let net = new_net(net(number), NetState::Candidate);
+        let gated = GateNet { campaign: CampaignId(id).into(), net, recipe: "name = \"other\"".to_owned(), by: None };
+        lab.run(gated).await.map_err(code)
+    };
+    let training = lab.claim(judge, "a").await.unwrap();
+    lab.put_net(judge, &training.token, net(1)).await.unwrap();
+    assert_eq!(gate(2).await, Ok(()), "the training under way gives place");
+    assert_eq!(lab.complete(judge, &training.token, net(1)).await, Err(Code::LeaseLost));
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase.name(), "gating");
+    let query = "SELECT nets.state, nets.generation, recipe FROM nets JOIN trainings ON candidate = hash";
+    let expected = ("candidate".to_owned(), 1, "name = \"other\"".to_owned());
+    assert_eq!(lab.rows::<(String, i64, String)>(query).await, [expected]);
+    assert_eq!(gate(3).await, Err(Code::Conflict), "a gate is not broken off");
+    lab.play(judge, 8).await;
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase.name(), "collecting");
+    assert_ne!(super::campaigns::state_of(&lab, net(2)).await, "candidate", "the gate decided");
+    super::campaigns::command(&lab, id, CampaignCommand::Pause).await.unwrap();
+    lab.run(AddNet { net: new_net(net(4), NetState::Base) }).await.unwrap();
+    assert_eq!(gate(4).await, Err(Code::Conflict), "it is an opponent of others");
+    assert_eq!(gate(3).await, Ok(()));
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase.name(), "training", "a paused campaign gates nothing yet");
+    super::campaigns::command(&lab, id, CampaignCommand::Stop).await.unwrap();
+    assert_eq!(super::campaigns::state_of(&lab, net(3)).await, "rejected");
+    assert_eq!(gate(5).await, Err(Code::Conflict));
 }
