@@ -2,11 +2,12 @@
 //! that were played blind"):
 //!
 //! ```text
-//! cargo run --release -p chuhe-selfplay --example right_labels -- NET SHARD OUT
+//! cargo run --release -p chuhe-selfplay --example right_labels -- NET SHARD OUT [SOFT HARD]
 //! ```
 //!
-//! The moves stay. Each gets the score of NET's search under `cxr`, with the shard's node limits. A
-//! game ends where `cxr` ends it, and keeps its recorded outcome if that does not happen.
+//! The moves stay. Each gets the score of NET's search under `cxr`, with the shard's node limits or
+//! with these. A game ends where `cxr` ends it, and keeps its recorded outcome if that does not
+//! happen.
 
 #![allow(clippy::print_stdout, reason = "a program for one's own terminal")]
 
@@ -22,11 +23,16 @@ use xiangqi::rules::RuleSet;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [net, shard, out] = arguments.as_slice() else { return Err("usage: right_labels NET SHARD OUT".into()) };
+    let [net, shard, out, nodes @ ..] = arguments.as_slice() else {
+        return Err("usage: right_labels NET SHARD OUT [SOFT HARD]".into());
+    };
     let evaluation = Evaluation::Net(Arc::new(Net::from_file(net)?), Kernel::best());
     let shard = shard::open(shard)?;
     let mut records: Vec<_> = shard.records().map(|record| Ok(record?.1)).collect::<Result<_, Box<dyn Error>>>()?;
-    let header = Header { bench_signature: bench::SIGNATURE, rules: RuleSet::Cxr, ..shard.header().clone() };
+    let mut header = Header { bench_signature: bench::SIGNATURE, rules: RuleSet::Cxr, ..shard.header().clone() };
+    if let [soft, hard] = nodes {
+        (header.settings.soft_nodes, header.settings.hard_nodes) = (Some(soft.parse()?), hard.parse()?);
+    }
     let before: Vec<_> = records.iter().map(|record| (record.outcome, record.reason, record.moves.len())).collect();
     let part = records.len().div_ceil(thread::available_parallelism()?.get()).max(1);
     thread::scope(|scope| {
