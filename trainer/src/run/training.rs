@@ -206,6 +206,10 @@ impl<'a> Training<'a> {
         let loss = loss_sum.mean().unwrap_or_default();
         let (StagePlace { step, epochs_before, .. }, stage) = self.stage_of(self.steps - 1);
         let epoch = step / stage.schedule.steps_per_epoch();
+        let lambda = self.plan.loss(stage, epoch).lambda;
+        let reported = loss_sum.positions / u64::from(stage.schedule.batch);
+        let epoch_before = step.saturating_sub(reported) / stage.schedule.steps_per_epoch();
+        let lambda_before = self.plan.loss(stage, epoch_before).lambda;
         let line = Line {
             step: self.steps,
             epoch: epochs_before + epoch + 1,
@@ -214,7 +218,7 @@ impl<'a> Training<'a> {
             validation_loss,
             best_validation_loss: validation_loss.and(self.progress.best).map(|best| best.loss),
             learning_rate: schedule::learning_rate(&stage.schedule, step),
-            lambda: self.plan.loss(stage, epoch).lambda,
+            lambda,
         };
         self.metrics.add(&line)?;
         observer.reports(&line);
@@ -227,7 +231,9 @@ impl<'a> Training<'a> {
             let (times, path) = (self.recipe.stop.explosion, self.folder.checkpoint(Kept::Last));
             return Err(RunError::Explosion { step: self.steps, loss, times, best, checkpoint: self.saved, path });
         }
-        self.progress.min_loss = Some(self.progress.min_loss.map_or(loss, |least| least.min(loss)));
+        // Results in the target raise the loss: with another `lambda` it is compared once.
+        let least = self.progress.min_loss.filter(|_| lambda == lambda_before);
+        self.progress.min_loss = Some(least.map_or(loss, |least| least.min(loss)));
         Ok(())
     }
 

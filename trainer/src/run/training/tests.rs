@@ -44,7 +44,7 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
     let recipe = Recipe::from_text(
         "name = \"test\"\n[architecture]\nwidth = 128\nfirst = 8\nsecond = 16\nstacks = 2\n\
          [data]\nvalidation_one_in = 4\npool_blocks = 2\n[[data.sources]]\nmanifest = \"set.json\"\n\
-         [schedule]\nbatch = 100\nepochs = 1\npositions_per_epoch = 1_000\n",
+         [schedule]\nbatch = 100\nepochs = 2\npositions_per_epoch = 4_000\n[loss]\nlambda_start = 1.0\nlambda_end = 0.8\n",
     )
     .unwrap();
     let data = TrainingData::open(&recipe, folder.path(), None, &BTreeSet::new()).unwrap();
@@ -102,4 +102,13 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
     training.progress.loss_sum = crate::checkpoint::LossSum { loss: 5_000.0, positions: 5_000 };
     let error = training.report(None, &mut Silent).unwrap_err().to_string();
     assert!(error.contains("times the best so far"), "{error}");
+
+    // In the second epoch `lambda` is another: the loss is compared once, and then with its own.
+    training.progress.min_loss = Some(1.0);
+    for (steps, loss, least) in [(40, 2.0, 1.0), (50, 3.0, 3.0), (80, 3.5, 3.0), (80, 2.5, 2.5)] {
+        training.steps = steps;
+        training.progress.loss_sum = crate::checkpoint::LossSum { loss: 2_000.0 * loss, positions: 2_000 };
+        training.report(None, &mut Silent).unwrap();
+        assert_eq!(training.progress.min_loss, Some(least), "{steps}");
+    }
 }
