@@ -206,10 +206,10 @@ impl<'a> Training<'a> {
         let loss = loss_sum.mean().unwrap_or_default();
         let (StagePlace { step, epochs_before, .. }, stage) = self.stage_of(self.steps - 1);
         let epoch = step / stage.schedule.steps_per_epoch();
-        let lambda = self.plan.loss(stage, epoch).lambda;
+        let target = self.plan.loss(stage, epoch);
         let reported = loss_sum.positions / u64::from(stage.schedule.batch);
         let epoch_before = step.saturating_sub(reported) / stage.schedule.steps_per_epoch();
-        let lambda_before = self.plan.loss(stage, epoch_before).lambda;
+        let is_new_target = self.plan.loss(stage, epoch_before) != target;
         let line = Line {
             step: self.steps,
             epoch: epochs_before + epoch + 1,
@@ -218,11 +218,12 @@ impl<'a> Training<'a> {
             validation_loss,
             best_validation_loss: validation_loss.and(self.progress.best).map(|best| best.loss),
             learning_rate: schedule::learning_rate(&stage.schedule, step),
-            lambda,
+            lambda: target.lambda,
         };
         self.metrics.add(&line)?;
         observer.reports(&line);
         if loss_sum.positions < MIN_POSITIONS_TO_JUDGE {
+            self.progress.min_loss = self.progress.min_loss.filter(|_| !is_new_target);
             return Ok(());
         }
         if let Some(best) = self.progress.min_loss.filter(|_| self.explodes(loss)) {
@@ -231,8 +232,8 @@ impl<'a> Training<'a> {
             let (times, path) = (self.recipe.stop.explosion, self.folder.checkpoint(Kept::Last));
             return Err(RunError::Explosion { step: self.steps, loss, times, best, checkpoint: self.saved, path });
         }
-        // Results in the target raise the loss: with another `lambda` it is compared once.
-        let least = self.progress.min_loss.filter(|_| lambda == lambda_before);
+        // Results in the target raise the loss: another `lambda` is compared once with those before.
+        let least = self.progress.min_loss.filter(|_| !is_new_target);
         self.progress.min_loss = Some(least.map_or(loss, |least| least.min(loss)));
         Ok(())
     }

@@ -82,7 +82,7 @@ impl Campaign {
 
     /// Accepts a net that was trained elsewhere, in place of a training under way.
     pub fn accept_net(&mut self) -> Result<(), Refusal> {
-        if self.phase == Step::Training {
+        if self.phase == Step::Training && !self.is_over() {
             (self.training, self.phase) = (None, Step::Collecting);
         }
         self.accept(Command::Train)
@@ -250,7 +250,7 @@ mod tests {
     /// One random event, if it may happen; its command, if it was one.
     fn happen(campaign: &mut Campaign, random: &mut Stream, now: Time) -> Option<Command> {
         let command = Command::ALL[random.below(Command::ALL.len() as u64) as usize];
-        match (random.below(6), campaign.phase) {
+        match (random.below(7), campaign.phase) {
             (0, _) => {
                 campaign.accept(command).ok()?;
                 match command {
@@ -264,6 +264,13 @@ mod tests {
                 return Some(command);
             }
             (1, _) => campaign.roll_back(now, None),
+            (6, phase) => {
+                let is_accepted = campaign.accept_net().is_ok();
+                assert_eq!(is_accepted, !campaign.is_over() && phase != Step::Gating, "{campaign:?}");
+                if is_accepted {
+                    campaign.begin_training(now, TrainingId(now.0));
+                }
+            }
             (5, _) if campaign.takes_back() => campaign.take_back(now, TrainingId(now.0), JobId(now.0)),
             _ if campaign.state != State::Running => {}
             (2, Step::Training) => campaign.stick(Reason::NoTrainer),

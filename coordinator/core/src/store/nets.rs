@@ -169,9 +169,11 @@ impl Nets<'_> {
         Ok(true)
     }
 
-    /// Rejects all candidates of a campaign.
-    pub async fn reject_candidates(&mut self, campaign: CampaignId) -> Result<(), StoreError> {
-        let query = "UPDATE nets SET state = $2 WHERE campaign = $1 AND state = $3";
+    /// Rejects the candidate of a campaign's training, if it has one.
+    pub async fn reject_candidate(&mut self, campaign: CampaignId) -> Result<(), StoreError> {
+        let query = "UPDATE nets SET state = $2 WHERE state = $3 AND hash IN
+                     (SELECT candidate FROM trainings JOIN campaigns ON campaigns.training = trainings.id
+                      WHERE campaigns.id = $1)";
         let query = sqlx::query(query).bind(campaign).bind(NetState::Rejected).bind(NetState::Candidate);
         query.execute(self.0.raw()).await?;
         Ok(())

@@ -105,10 +105,16 @@ fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
 
     // In the second epoch `lambda` is another: the loss is compared once, and then with its own.
     training.progress.min_loss = Some(1.0);
-    for (steps, loss, least) in [(40, 2.0, 1.0), (50, 3.0, 3.0), (80, 3.5, 3.0), (80, 2.5, 2.5)] {
+    for (steps, loss, positions, least) in [
+        (40, 2.0, 2_000, Some(1.0)),
+        (50, 3.0, 2_000, Some(3.0)),
+        (80, 3.5, 2_000, Some(3.0)),
+        (80, 2.5, 2_000, Some(2.5)),
+        (50, 9.0, 1_000, None),
+    ] {
         training.steps = steps;
-        training.progress.loss_sum = crate::checkpoint::LossSum { loss: 2_000.0 * loss, positions: 2_000 };
+        training.progress.loss_sum = crate::checkpoint::LossSum { loss: positions as f64 * loss, positions };
         training.report(None, &mut Silent).unwrap();
-        assert_eq!(training.progress.min_loss, Some(least), "{steps}");
+        assert_eq!(training.progress.min_loss, least, "{steps}");
     }
 }

@@ -66,7 +66,7 @@ impl Operation for CommandCampaign {
             Command::Stop => {
                 steps::set_jobs_state(tx, &campaign, JobState::Closed).await?;
                 tx.trainings().end_all(campaign.id, Reason::CampaignStopped).await?;
-                tx.nets().reject_candidates(campaign.id).await?;
+                tx.nets().reject_candidate(campaign.id).await?;
             }
         }
         tx.campaigns().save(&campaign).await?;

@@ -29,7 +29,7 @@ impl Operation for GateNet {
         let mut campaign = tx.campaigns().lock(&self.campaign).await?;
         campaign.accept_net()?;
         tx.trainings().end_all(campaign.id, Reason::GivenUp).await?;
-        tx.nets().reject_candidates(campaign.id).await?;
+        tx.nets().reject_candidate(campaign.id).await?;
         let training = tx.trainings().add(now, &campaign, self.recipe.clone(), "[]".to_owned()).await?;
         let mut training = tx.trainings().get(training).await?;
         training.deliver(now, self.net.hash.to_string())?;

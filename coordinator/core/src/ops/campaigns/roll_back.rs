@@ -36,7 +36,7 @@ impl Operation for RollBackCampaign {
         let (champion, net) = (champion.to_string(), previous.map(|net| net.to_string()));
         tx.nets().apply(now, &champion, NetEvent::RolledBack, None).await?;
         tx.trainings().end_all(campaign.id, Reason::ChampionRolledBack).await?;
-        tx.nets().reject_candidates(campaign.id).await?;
+        tx.nets().reject_candidate(campaign.id).await?;
         campaign.roll_back(now, previous);
         tx.campaigns().save(&campaign).await?;
         let (kind, reason) = (PromotionKind::Rollback, Some(self.reason.as_str()));

@@ -228,7 +228,8 @@ async fn a_net_trained_elsewhere_is_gated(lab: Lab) {
     assert_eq!(lab.complete(judge, &training.token, net(1)).await, Err(Code::LeaseLost));
     lab.drive(id).await;
     assert_eq!(row(&lab, id).await.phase.name(), "gating");
-    let query = "SELECT nets.state, nets.generation, recipe FROM nets JOIN trainings ON candidate = hash";
+    let query = "SELECT nets.state, nets.generation, recipe FROM nets JOIN trainings ON candidate = hash
+                 WHERE trainings.state = 'done'";
     let expected = ("candidate".to_owned(), 1, "name = \"other\"".to_owned());
     assert_eq!(lab.rows::<(String, i64, String)>(query).await, [expected]);
     assert_eq!(gate(3).await, Err(Code::Conflict), "a gate is not broken off");
