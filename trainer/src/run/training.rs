@@ -232,7 +232,7 @@ impl<'a> Training<'a> {
             let (times, path) = (self.recipe.stop.explosion, self.folder.checkpoint(Kept::Last));
             return Err(RunError::Explosion { step: self.steps, loss, times, best, checkpoint: self.saved, path });
         }
-        // Results in the target raise the loss: another `lambda` is compared once with those before.
+        // Results in the target raise the loss: another `lambda` is compared once with the last.
         let least = self.progress.min_loss.filter(|_| !is_new_target);
         self.progress.min_loss = Some(least.map_or(loss, |least| least.min(loss)));
         Ok(())
