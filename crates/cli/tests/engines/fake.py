@@ -36,7 +36,8 @@ if "once" in spoils:
     if life == 2:
         spoils["crash"] = crash
 engine = subprocess.Popen([sys.argv[1], "uci"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-point = re.compile(r"\b([a-i])(\d+)([a-i])(\d+)\b")
+# Not a rank of a FEN, such as `b3c4`.
+point = re.compile(r"(?<![\w/])([a-i])(\d+)([a-i])(\d+)(?![\w/])")
 
 
 def shifted(text: str, by: int) -> str:
