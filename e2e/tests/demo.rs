@@ -119,8 +119,8 @@ fn the_demonstration_runs_to_its_end() {
         let shown = get(&page);
         assert!(shown.starts_with("HTTP/1.1 200 "), "{line}: {shown}");
     }
-    // The gate has stopped within one batch per worker of its decision. Those of the published backup
-    // count for an hour.
+    // The gate has stopped within one batch per worker of its decision. Those of the published
+    // backup count for an hour.
     let (_, job) = said.split_once("/en/matches/").unwrap();
     let read = |words: &[&str]| serde_json::from_str::<serde_json::Value>(&coordinator.admin(words)).unwrap();
     let (standing, workers) = (read(&["standing", job.lines().next().unwrap()]), read(&["worker", "list"]));
