@@ -7,7 +7,7 @@
 //! A parsed campaign can be run: every key is known and every value is in its range. The recipe is
 //! valid once the coordinator has added its data.
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use dataset::{Digest, EvaluationFilter, GameSettings, Header, OpeningPolicy, Opponent};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ use crate::{
     name::is_name,
     recipe::{ForeignEngine, Recipe, RecipeError},
 };
+
+/// Maximum number of other campaigns that one learns from.
+const MAX_SOURCES: usize = 64;
 
 /// A series of generations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +43,9 @@ pub struct Campaign {
     /// The seed of all randomness in it.
     #[serde(default)]
     pub seed: u64,
+    /// The other campaigns whose games its nets learn from too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub learns_from: Vec<String>,
     /// The self-play games for training.
     pub selfplay: Selfplay,
     /// The size of a generation.
@@ -318,6 +324,12 @@ impl Campaign {
         if self.about.chars().count() > 200 || self.about.contains(char::is_control) {
             let allowed = "one line of at most 200 characters".into();
             return Err(CampaignError::Value { key: "about", found: "longer".into(), allowed });
+        }
+        let named: BTreeSet<_> = self.learns_from.iter().collect();
+        let is_set = named.len() == self.learns_from.len() && !named.contains(&self.name);
+        if named.len() > MAX_SOURCES || !is_set || !named.iter().all(|name| is_name(name)) {
+            let allowed = format!("names of at most {MAX_SOURCES} other campaigns, each once");
+            return Err(CampaignError::Value { key: "learns_from", found: format!("{:?}", self.learns_from), allowed });
         }
         let (settings, openings) = (&self.selfplay.settings, &self.selfplay.openings);
         let (generation, gate) = (&self.generation, &self.gate);

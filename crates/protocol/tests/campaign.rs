@@ -33,6 +33,9 @@ fn faults_are_named_with_their_place() {
             "`selfplay.settings.soft_nodes` is 0; it must be a whole number from 1 to",
         ),
         ("name = \"small\"", "name = \"../x\"", "`name` is \"../x\"; it must be 1 to 64 letters"),
+        ("seed = 1", "learns_from = [\"small\"]", "`learns_from` is [\"small\"]; it must be names of at most 64 other"),
+        ("seed = 1", "learns_from = [\"a\", \"a\"]", "`learns_from` is [\"a\", \"a\"]; it must be names"),
+        ("seed = 1", "learns_from = [\"../a\"]", "`learns_from` is [\"../a\"]; it must be names"),
         ("elo1 = 30.0", "elo1 = 0.0", "`gate`: "),
         ("width = 128", "activation = \"clipped\"\nwidth = 512", "`recipe.architecture.activation` is `clipped`: "),
         (

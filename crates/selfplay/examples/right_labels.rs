@@ -21,17 +21,23 @@ use engine::{Engine, Evaluation, Limits, Settings, bench, score::MATE};
 use nnue::{Kernel, Net};
 use xiangqi::rules::RuleSet;
 
+const USAGE: &str = "usage: right_labels NET SHARD OUT [SOFT HARD]";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [net, shard, out, nodes @ ..] = arguments.as_slice() else {
-        return Err("usage: right_labels NET SHARD OUT [SOFT HARD]".into());
+        return Err(USAGE.into());
     };
     let evaluation = Evaluation::Net(Arc::new(Net::from_file(net)?), Kernel::best());
     let shard = shard::open(shard)?;
     let mut records: Vec<_> = shard.records().map(|record| Ok(record?.1)).collect::<Result<_, Box<dyn Error>>>()?;
     let mut header = Header { bench_signature: bench::SIGNATURE, rules: RuleSet::Cxr, ..shard.header().clone() };
-    if let [soft, hard] = nodes {
-        (header.settings.soft_nodes, header.settings.hard_nodes) = (Some(soft.parse()?), hard.parse()?);
+    match nodes {
+        [] => {}
+        [soft, hard] => {
+            (header.settings.soft_nodes, header.settings.hard_nodes) = (Some(soft.parse()?), hard.parse()?);
+        }
+        _ => return Err(USAGE.into()),
     }
     let before: Vec<_> = records.iter().map(|record| (record.outcome, record.reason, record.moves.len())).collect();
     let part = records.len().div_ceil(thread::available_parallelism()?.get()).max(1);

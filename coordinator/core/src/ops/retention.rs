@@ -33,11 +33,15 @@ impl Operation for ExpireShards {
         let found = tx.retention().expirable(self.before, self.after, WINDOW).await?;
         let last = ShardId(self.after.0 + WINDOW);
         let next = (last < tx.retention().newest().await?).then_some(last);
+        let mut sources = BTreeSet::new();
+        for text in tx.retention().texts().await? {
+            sources.extend(plan(&text)?.learns_from);
+        }
         // Whether a shard is counted does not change meanwhile.
         let counted = tx.accounts().lock_counted_until().await?.unwrap_or_default();
         let mut expired = 0;
         for shard in found {
-            if !self.pinned.contains(&shard.hash) && !is_in_window(&shard)? {
+            if !self.pinned.contains(&shard.hash) && !is_needed(&shard, &sources)? {
                 expired += u64::from(expire(tx, shard.shard, counted).await?);
                 if shard.kind == JobKind::Selfplay {
                     tx.retention().drop_segments(shard.shard).await?;
@@ -79,13 +83,20 @@ async fn expire(tx: &mut Tx<'_>, shard: ShardId, counted: ShardId) -> Result<boo
     Ok(is_new)
 }
 
-/// Whether the next training of its campaign uses the shard.
-fn is_in_window(shard: &Expirable) -> Result<bool, StoreError> {
-    let Some(Current { newest, state, text }) = &shard.campaign else { return Ok(false) };
-    if shard.kind != JobKind::Selfplay || matches!(state, CampaignState::Stopped | CampaignState::Complete) {
+/// Whether the next training of its campaign uses the shard, or one of a campaign that learns from
+/// it.
+fn is_needed(shard: &Expirable, sources: &BTreeSet<String>) -> Result<bool, StoreError> {
+    let Some(Current { newest, state, text, name }) = &shard.campaign else { return Ok(false) };
+    if shard.kind != JobKind::Selfplay {
         return Ok(false);
     }
-    let campaign =
-        Campaign::from_text(text).map_err(|error| StoreError::Corrupt(format!("a campaign that is none: {error}")))?;
-    Ok(shard.generation > newest - i64::from(campaign.generation.window))
+    if sources.contains(name) {
+        return Ok(true);
+    }
+    let is_over = matches!(state, CampaignState::Stopped | CampaignState::Complete);
+    Ok(!is_over && shard.generation > newest - i64::from(plan(text)?.generation.window))
+}
+
+fn plan(text: &str) -> Result<Campaign, StoreError> {
+    Campaign::from_text(text).map_err(|error| StoreError::Corrupt(format!("a campaign that is none: {error}")))
 }

@@ -85,12 +85,16 @@ impl TrainingSet {
         })
     }
 
-    /// Whether it is still the set of the campaign's next training: no game of it was withdrawn.
+    /// Whether it has the games of the campaign's next training.
     #[must_use]
-    pub fn is_current(&self, campaign: &Campaign, jobs: &[JobCounts]) -> bool {
-        self.campaign == campaign.id
-            && self.generations == (campaign.window_start()..=campaign.generation)
-            && self.withdrawals == jobs.iter().map(|job| job.withdrawals).sum::<i64>()
+    pub fn is_of(&self, campaign: &Campaign) -> bool {
+        self.campaign == campaign.id && self.generations == (campaign.window_start()..=campaign.generation)
+    }
+
+    /// Whether no game of its jobs was withdrawn since it was read.
+    #[must_use]
+    pub fn is_current(&self, jobs: &[JobCounts]) -> bool {
+        self.withdrawals == jobs.iter().map(|job| job.withdrawals).sum::<i64>()
     }
 }
 

@@ -32,9 +32,11 @@ pub struct Current {
     pub state: CampaignState,
     /// Its text.
     pub text: String,
+    /// Its name.
+    pub name: String,
 }
 
-row!(Current { newest, state, text });
+row!(Current { newest, state, text, name });
 
 impl FromRow<'_, AnyRow> for Expirable {
     fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
@@ -67,7 +69,8 @@ impl Retention<'_> {
     /// closed, no later training needs them, and no comparison is pending.
     pub async fn expirable(&mut self, before: Time, after: ShardId, window: i64) -> Result<Vec<Expirable>, StoreError> {
         let query = "SELECT shards.id AS id, shards.hash AS hash, jobs.kind AS kind, jobs.generation AS generation,
-                    campaigns.generation AS newest, campaigns.state AS state, campaigns.text AS text
+                    campaigns.generation AS newest, campaigns.state AS state, campaigns.text AS text,
+                    campaigns.name AS name
              FROM (SELECT id, hash, job FROM shards WHERE id > $1 AND id <= $1 + $3 AND object = 'present'
                    AND received < $2 AND state <> 'received' AND audit NOT IN ('wanted', 'leased')) AS shards
              CROSS JOIN jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign
@@ -77,6 +80,12 @@ impl Retention<'_> {
              AND NOT EXISTS (SELECT 1 FROM comparisons WHERE state IN ('waiting', 'different')
                              AND (left_shard = shards.id OR right_shard = shards.id))";
         let query = sqlx::query_as(query).bind(after).bind(before.0).bind(window);
+        Ok(query.fetch_all(self.0.raw()).await?)
+    }
+
+    /// The texts of the campaigns that are not over.
+    pub async fn texts(&mut self) -> Result<Vec<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT text FROM campaigns WHERE state NOT IN ('stopped', 'complete')");
         Ok(query.fetch_all(self.0.raw()).await?)
     }
 

@@ -7,7 +7,7 @@ use crate::{
     clock::Time,
     model::{Campaign, CampaignId, CampaignState, CampaignStep, Event, JobKind, JobState, Reason, TrainingState},
     ops::live,
-    rules::{campaigns::Counts, readiness::OpenGames},
+    rules::campaigns::Counts,
     store::{Database, Operation, StoreError, Tx},
 };
 
@@ -51,18 +51,19 @@ impl Operation for AdvanceCampaign {
         }
         let counts = steps::count(tx.connection(), &campaign).await?;
         // There is play while games wait for audits and checks.
-        let open = self.prepared.training_set.as_ref().map_or(OpenGames::default(), |set| set.open);
+        let open = self.prepared.open();
         let ready = Counts { positions: open.ready(counts.positions), ..counts };
         let mut advanced = self.keep_playing(tx, &mut campaign, &ready).await?;
         advanced |= match campaign.phase {
-            CampaignStep::Collecting => match &self.prepared.training_set {
-                Some(set) if open.hold_up_training(counts.positions, campaign.wanted_positions) => {
-                    wait(tx, &mut campaign, Reason::GamesOpen { games: set.open.games }).await?;
+            CampaignStep::Collecting => match self.prepared.training_sets.as_slice() {
+                [] => false,
+                _ if open.hold_up_training(counts.positions, campaign.wanted_positions) => {
+                    wait(tx, &mut campaign, Reason::GamesOpen { games: open.games }).await?;
                     false
                 }
-                Some(set) if counts.positions >= campaign.wanted_positions => {
+                sets if counts.positions >= campaign.wanted_positions => {
                     campaign.reason = None;
-                    steps::begin_training(tx, &mut campaign, set).await?
+                    steps::begin_training(tx, &mut campaign, sets).await?
                 }
                 _ => false,
             },

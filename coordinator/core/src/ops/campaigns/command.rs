@@ -53,8 +53,7 @@ impl Operation for CommandCampaign {
         match command {
             Command::Train if tx.reviews().any().await? => return Err(Refusal::UploadsReviewed.into()),
             Command::Train => {
-                let set = self.prepared.training_set.as_ref().ok_or(Refusal::NoGames)?;
-                if !steps::begin_training(tx, &mut campaign, set).await? {
+                if !steps::begin_training(tx, &mut campaign, &self.prepared.training_sets).await? {
                     return Err(Refusal::CampaignChanged.into());
                 }
             }

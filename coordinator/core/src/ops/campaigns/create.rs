@@ -2,6 +2,7 @@
 
 use protocol::{api::problem::Code, campaign::Campaign as Plan};
 
+use super::steps;
 use crate::{
     model::{AccountId, CampaignId, Event},
     store::{Operation, StoreError, Tx},
@@ -28,6 +29,7 @@ impl Operation for CreateCampaign {
         if let Some(net) = plan.champion {
             tx.nets().must_exist(net).await?;
         }
+        steps::check_sources(tx, &plan).await?;
         for book in [plan.selfplay.openings.book, plan.gate.book].into_iter().flatten() {
             tx.nets().book_must_exist(book).await?;
         }

@@ -2,13 +2,15 @@
 
 use protocol::{api::problem::Code, campaign::Campaign as Plan};
 
+use super::steps;
 use crate::{
     model::{AccountId, CampaignKey, CampaignStep, Event, Refusal},
     store::{Operation, StoreError, Tx},
 };
 
-/// Changes a campaign's text: description, priority, generations, gate and recipe, unless the
-/// current step uses them. The parameters that determine games are fixed.
+/// Changes a campaign's text: description, priority, other campaigns to learn from, generations,
+/// gate and recipe, unless the current step uses them. The parameters that determine games are
+/// fixed.
 pub struct EditCampaign {
     /// The campaign.
     pub campaign: CampaignKey,
@@ -41,6 +43,7 @@ impl Operation for EditCampaign {
         if let Some(refusal) = refusal {
             return Err(refusal.into());
         }
+        steps::check_sources(tx, &new).await?;
         if let Some(book) = new.gate.book {
             tx.nets().book_must_exist(book).await?;
         }

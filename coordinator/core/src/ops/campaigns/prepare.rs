@@ -9,15 +9,16 @@ use crate::{
     gate::Decided,
     model::{Campaign, CampaignKey, CampaignState, CampaignStep, JobId},
     query,
-    rules::readiness::MissingAudits,
+    rules::readiness::{MissingAudits, OpenGames},
     store::{Campaigns, Connection, Database, Jobs, Nets, StoreError, TrainingSet, counting},
 };
 
 /// Data of a campaign's next step.
 #[derive(Clone, Debug, Default)]
 pub struct Prepared {
-    /// The training set, if a training is due and there are games.
-    pub(super) training_set: Option<TrainingSet>,
+    /// The training sets, if a training is due and there are games: the campaign's own, and those
+    /// of the campaigns that it learns from.
+    pub(super) training_sets: Vec<TrainingSet>,
     /// The standing of the gate, if there is one.
     pub(super) gate: Option<GateStanding>,
 }
@@ -50,8 +51,8 @@ impl Prepared {
             campaign.state == CampaignState::Running && positions >= campaign.wanted_positions
         };
         let (prepared, (counted, wanted)) = prepare(store, campaign, draw, now, is_due).await?;
-        if let Some(set) = prepared.training_set.as_ref().filter(|set| !set.open.hold_up_training(counted, wanted)) {
-            freeze::store_manifest(store, set).await?;
+        if !prepared.open().hold_up_training(counted, wanted) {
+            prepared.store_manifests(store).await?;
         }
         Ok(prepared)
     }
@@ -59,10 +60,20 @@ impl Prepared {
     /// Reads what an early training needs.
     pub(super) async fn training(store: &Database, campaign: CampaignKey, now: Time) -> Result<Self, StoreError> {
         let (prepared, _) = prepare(store, campaign, 0, now, |_, _| true).await?;
-        if let Some(set) = &prepared.training_set {
+        prepared.store_manifests(store).await?;
+        Ok(prepared)
+    }
+
+    /// Counted games of the campaign's own set that are open.
+    pub(super) fn open(&self) -> OpenGames {
+        self.training_sets.first().map_or(OpenGames::default(), |own| own.open)
+    }
+
+    async fn store_manifests(&self, store: &Database) -> Result<(), StoreError> {
+        for set in &self.training_sets {
             freeze::store_manifest(store, set).await?;
         }
-        Ok(prepared)
+        Ok(())
     }
 }
 
@@ -79,14 +90,35 @@ async fn prepare(
         let mut prepared = Prepared::default();
         let counts = steps::count(connection.reborrow(), &campaign).await?;
         if campaign.phase == CampaignStep::Collecting && is_due(&campaign, counts.positions) {
-            let generations = campaign.window_start()..=campaign.generation;
-            prepared.training_set = Nets::on(connection).training_set(campaign.id, generations, now).await?;
+            prepared.training_sets = training_sets(&mut connection, &campaign, now).await?;
         } else if campaign.phase == CampaignStep::Gating && campaign.state == CampaignState::Running {
             prepared.gate = gate_standing(&mut connection, &campaign, draw, now).await?;
         }
         Ok((prepared, (counts.positions, campaign.wanted_positions)))
     }));
     prepared.await
+}
+
+/// Reads the training sets of a campaign's next net, its own first; none if that has no games.
+async fn training_sets(
+    connection: &mut Connection<'_>,
+    campaign: &Campaign,
+    now: Time,
+) -> Result<Vec<TrainingSet>, StoreError> {
+    let mut sources = vec![(campaign.id, campaign.window_start()..=campaign.generation)];
+    for name in &campaign.plan.learns_from {
+        let other = Campaigns::on(connection.reborrow()).get(&name.clone().into()).await?;
+        sources.push((other.id, 0..=other.generation));
+    }
+    let mut sets = Vec::new();
+    for (id, generations) in sources {
+        match Nets::on(connection.reborrow()).training_set(id, generations, now).await? {
+            Some(set) => sets.push(set),
+            None if id == campaign.id => break,
+            None => {}
+        }
+    }
+    Ok(sets)
 }
 
 async fn gate_standing(

@@ -3,7 +3,7 @@
 use dataset::{Digest, Header};
 use protocol::{
     api::problem::{Code, Problem},
-    campaign::Gate,
+    campaign::{Campaign as Plan, Gate},
 };
 use serde_json::json;
 
@@ -24,6 +24,9 @@ const SPREAD_PER_WORKER_MS: i64 = 20;
 
 /// Maximum spread of the start.
 const MAX_SPREAD_MS: i64 = 600 * SECOND;
+
+/// Maximum weight of a training set in a recipe. Those of several sets are as their positions.
+const MAX_WEIGHT: u64 = 1_000_000;
 
 /// Counts the current generation.
 pub(super) async fn count(connection: Connection<'_>, campaign: &Campaign) -> Result<Counts, StoreError> {
@@ -64,25 +67,46 @@ pub(super) fn decided(campaign: &Campaign, pairs: &[u8]) -> Result<Decided, Stor
     Ok(Decided { verdict, elo: gate::elo(Some(&test), verdict.counts) })
 }
 
-/// Records a training set and creates a training. False if generations or games changed after the
-/// set was read, if its manifest is not stored, or if an account is under review.
+/// Checks the campaigns that one is to learn from.
+pub(super) async fn check_sources(tx: &mut Tx<'_>, plan: &Plan) -> Result<(), StoreError> {
+    for name in &plan.learns_from {
+        let other = tx.campaigns().get(&name.clone().into()).await?.plan;
+        if other.rules != plan.rules {
+            let text = format!("the games of {name} end by the rules `{}`, not `{}`", other.rules, plan.rules);
+            return Err(Problem::new(Code::Invalid, text).into());
+        }
+    }
+    Ok(())
+}
+
+/// Records training sets, the campaign's own first, and creates a training. False if generations or
+/// games changed after the sets were read, if a manifest is not stored, or if an account is under
+/// review.
 pub(super) async fn begin_training(
     tx: &mut Tx<'_>,
     campaign: &mut Campaign,
-    set: &TrainingSet,
+    sets: &[TrainingSet],
 ) -> Result<bool, StoreError> {
     let now = tx.now();
-    let generation = campaign.generation;
-    let jobs = tx.jobs().selfplay_of(campaign.id, campaign.window_start()..=generation).await?;
-    if !set.is_current(campaign, &jobs) || tx.reviews().any().await? || !tx.nets().add_training_set(now, set).await? {
+    let (generation, own) = (campaign.generation, sets.first().ok_or(Refusal::NoGames)?);
+    if !own.is_of(campaign) || tx.reviews().any().await? {
         return Ok(false);
     }
-    let trainings = tx.trainings().count_of(campaign).await?;
-    let (name, file) = (campaign.candidate_name(trainings), "games.json".to_owned());
-    let recipe = campaign.plan.recipe_for(&name, &[(file.clone(), 1)]);
+    let (mut manifests, mut sources) = (Vec::new(), Vec::new());
+    let parts = (sets.iter().map(|set| set.positions).max().unwrap_or(0) / MAX_WEIGHT).max(1);
+    for set in sets {
+        let jobs = tx.jobs().selfplay_of(set.campaign, set.generations.clone()).await?;
+        if !set.is_current(&jobs) || !tx.nets().add_training_set(now, set).await? {
+            return Ok(false);
+        }
+        let file = if sources.is_empty() { "games.json".to_owned() } else { format!("campaign-{}.json", set.campaign) };
+        manifests.push(json!({ "name": file, "sha256": set.hash }));
+        sources.push((file, if sets.len() == 1 { 1 } else { (set.positions / parts).max(1) as u32 }));
+    }
+    let name = campaign.candidate_name(tx.trainings().count_of(campaign).await?);
+    let recipe = campaign.plan.recipe_for(&name, &sources);
     let recipe = recipe.map_err(|error| StoreError::Corrupt(format!("a recipe that is none: {error}")))?;
-    let manifests = json!([{ "name": file, "sha256": set.hash }]).to_string();
-    let training = tx.trainings().add(now, campaign, recipe.to_text(), manifests).await?;
+    let training = tx.trainings().add(now, campaign, recipe.to_text(), json!(manifests).to_string()).await?;
     campaign.begin_training(now, training);
     tx.record_event(None, Event::Training { campaign: campaign.plan.name.clone(), generation, name }).await?;
     Ok(true)

@@ -127,10 +127,9 @@ row!(Trained { recipe, curves });
 /// The columns of a [`Net`].
 const COLUMNS: &str = "SELECT nets.hash AS net, nets.name AS name, nets.state AS state, campaigns.name AS campaign,
      nets.generation AS generation, parent, bytes, architecture, nets.created AS created, promoted, disputed,
-     (SELECT COALESCE(MAX(manifests.fallen_games), 0) FROM trainings CROSS JOIN manifests
-      WHERE trainings.candidate = nets.hash AND manifests.campaign = trainings.campaign
-      AND manifests.generation = trainings.generation - 1
-      AND trainings.manifests LIKE '%' || manifests.hash || '%') AS fallen_training_games,
+     (SELECT CAST(COALESCE(SUM(fallen_games), 0) AS BIGINT) FROM manifests WHERE fallen_games > 0
+      AND EXISTS (SELECT 1 FROM trainings WHERE candidate = nets.hash
+                  AND trainings.manifests LIKE '%' || manifests.hash || '%')) AS fallen_training_games,
      (SELECT CAST(COALESCE(SUM(totals.games), 0) AS BIGINT) FROM jobs CROSS JOIN totals
       WHERE jobs.net = nets.hash AND jobs.kind = 'match' AND jobs.campaign IS NOT NULL
       AND totals.job = jobs.id AND totals.state = 'quarantined') AS fallen_gate_games

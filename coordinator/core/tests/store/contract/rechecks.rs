@@ -14,7 +14,7 @@ use super::{
     disputes::{lift, quarantine},
 };
 use crate::{
-    common::lab::{Lab, NO_AUDIT, SIGNATURE},
+    common::lab::{CAMPAIGN, Lab, NO_AUDIT, SIGNATURE},
     op,
 };
 
@@ -162,20 +162,28 @@ async fn nets_are_marked_while_games_that_they_learned_from_are_in_quarantine(la
     // Its candidate learned from the player's games.
     let (id, gate) = gating(&lab, player, 0).await;
     let learned: i64 = lab.value(&format!("SELECT games FROM manifests WHERE campaign = {id}")).await;
+    let name = row(&lab, id).await.plan.name;
+    let heir = CAMPAIGN.replace("\"test\"", &format!("\"heir\"\nlearns_from = [{name:?}]\npriority = 90"));
+    let heir = lab.create(&heir).await.unwrap();
+    lab.drive(heir).await;
+    lab.play(judge, 2).await;
+    lab.drive(heir).await;
+    lab.train(judge, Digest::of(b"heir")).await;
     let candidate = net_of(&lab, gate).await.to_string();
     lab.play(judge, 2).await;
     let fallen = async || {
         lab.count_fallen().await;
         let nets = op!(lab.read, [], |c| net::list(&mut c, None, 100)).unwrap();
-        nets.into_iter().find(|net| net.net == candidate).unwrap().fallen_training_games
+        let of = |hash| nets.iter().find(|net| net.net == hash).unwrap().fallen_training_games;
+        (of(candidate.clone()), of(Digest::of(b"heir").to_string()))
     };
-    assert_eq!(fallen().await, 0);
+    assert_eq!(fallen().await, (0, 0));
     quarantine(&lab, player).await;
     assert!(learned > 0);
-    assert_eq!(fallen().await, learned);
+    assert_eq!(fallen().await, (learned, learned), "the second net has only these of the player");
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE kind = 'selfplay' AND recheck > 0").await, 0);
     lift(&lab, player).await;
-    assert_eq!(fallen().await, 0);
+    assert_eq!(fallen().await, (0, 0));
 }
 
 async fn a_rating_is_played_to_its_end_again(lab: Lab) {

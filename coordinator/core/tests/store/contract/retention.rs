@@ -17,13 +17,14 @@ use super::{
     receiving::counted,
 };
 use crate::{
-    common::lab::{Lab, NO_AUDIT, Player},
+    common::lab::{CAMPAIGN, Lab, NO_AUDIT, Player},
     op,
 };
 
 cases! {
     training_data_of_a_published_net_is_pinned
     needed_shards_do_not_expire
+    shards_that_another_campaign_learns_from_do_not_expire
     expired_shards_are_not_compared
     finished_leases_of_expired_games_are_merged
     the_bytes_of_an_account_are_counted_in_steps
@@ -124,6 +125,20 @@ async fn needed_shards_do_not_expire(lab: Lab) {
     assert_eq!(expire(&lab, 1).await, 1, "one is to be played again by others");
     lab.execute("UPDATE shards SET audit = 'clean' WHERE id = 1").await;
     assert_eq!(expire(&lab, 1).await, 1);
+}
+
+async fn shards_that_another_campaign_learns_from_do_not_expire(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, _) = lab.campaign("one").await;
+    lab.play(judge, 2).await;
+    command(&lab, id, CampaignCommand::Stop).await.unwrap();
+    let heir = lab.create(&CAMPAIGN.replace("\"test\"", "\"two\"\nlearns_from = [\"one\"]")).await.unwrap();
+    lab.clock.advance(100 * DAY);
+    assert_eq!(expire(&lab, 1).await, 0);
+    command(&lab, heir, CampaignCommand::Pause).await.unwrap();
+    assert_eq!(expire(&lab, 1).await, 0, "it may go on");
+    command(&lab, heir, CampaignCommand::Stop).await.unwrap();
+    assert!(expire(&lab, 1).await > 0);
 }
 
 async fn expired_shards_are_not_compared(lab: Lab) {

@@ -9,16 +9,19 @@ use coordinator_core::{
         trainings::{AbandonTraining, RenewTraining},
     },
 };
-use protocol::api::{
-    problem::Code,
-    training::{Abandon, Progress},
+use protocol::{
+    api::{
+        problem::Code,
+        training::{Abandon, Progress},
+    },
+    recipe::Recipe,
 };
 
 use super::{
     campaigns::{net, row},
     cases,
 };
-use crate::common::lab::{Lab, Player, code, new_net};
+use crate::common::lab::{CAMPAIGN, Lab, Player, code, new_net};
 
 cases! {
     a_training_is_for_one
@@ -34,6 +37,8 @@ cases! {
     completion_is_idempotent
     a_net_that_is_known_otherwise_is_no_candidate
     a_net_trained_elsewhere_is_gated
+    a_net_trained_elsewhere_frees_a_stuck_campaign
+    a_net_learns_from_the_games_of_other_campaigns
 }
 
 /// A campaign with a training to claim.
@@ -215,13 +220,56 @@ async fn a_net_that_is_known_otherwise_is_no_candidate(lab: Lab) {
     assert_eq!(super::campaigns::state_of(&lab, net(1)).await, "candidate");
 }
 
+async fn gate(lab: &Lab, id: i64, number: u8) -> Result<(), Code> {
+    let net = new_net(net(number), NetState::Candidate);
+    let gated = GateNet { campaign: CampaignId(id).into(), net, recipe: "name = \"other\"".to_owned(), by: None };
+    lab.run(gated).await.map_err(code)
+}
+
+async fn a_net_trained_elsewhere_frees_a_stuck_campaign(lab: Lab) {
+    let (id, judge, _) = scene(&lab).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    abandon(&lab, judge, &training.token, false).await.unwrap();
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.state.name(), "stuck");
+    assert_eq!(gate(&lab, id, 1).await, Ok(()));
+    lab.drive(id).await;
+    let freed = row(&lab, id).await;
+    assert_eq!((freed.state.name(), freed.phase.name(), freed.reason), ("running", "gating", None));
+    super::campaigns::command(&lab, id, CampaignCommand::Promote).await.unwrap();
+    assert_eq!(gate(&lab, id, 1).await, Err(Code::Conflict), "it is the champion");
+    assert_eq!(row(&lab, id).await.phase.name(), "collecting", "a refusal changes nothing");
+}
+
+async fn a_net_learns_from_the_games_of_other_campaigns(lab: Lab) {
+    let (first, judge, other) = scene(&lab).await;
+    super::campaigns::command(&lab, first, CampaignCommand::Stop).await.unwrap();
+    let text = CAMPAIGN.replace("\"test\"", "\"two\"\nlearns_from = [\"one\", \"three\"]");
+    assert_eq!(lab.create(&text).await.map_err(code), Err(Code::NotFound), "there is no campaign three");
+    lab.create(&CAMPAIGN.replace("\"test\"", "\"three\"").replace("cxr", "wxf")).await.unwrap();
+    assert_eq!(lab.create(&text).await.map_err(code), Err(Code::Invalid), "it has other rules");
+    lab.execute("UPDATE campaigns SET state = 'stopped' WHERE name = 'three'").await;
+    lab.create(&CAMPAIGN.replace("\"test\"", "\"four\"")).await.unwrap();
+    let second = lab.create(&text.replace("three", "four")).await.unwrap();
+    lab.drive(second).await;
+    lab.play(other, 3).await;
+    lab.drive(second).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    let names: Vec<_> = training.manifests.iter().map(|set| set.name.clone()).collect();
+    assert_eq!(names, ["games.json".to_owned(), format!("campaign-{first}.json")], "there are no games of four");
+    let sources = Recipe::from_text(&training.recipe).unwrap().data.sources;
+    assert_eq!(sources.iter().map(|source| source.manifest.clone()).collect::<Vec<_>>(), names);
+    for (set, source) in training.manifests.iter().zip(&sources) {
+        let of = "SELECT campaigns.name, positions FROM manifests JOIN campaigns ON campaigns.id = campaign";
+        let query = format!("{of} WHERE hash = '{}'", set.sha256);
+        let owner = if set.name == "games.json" { "two" } else { "one" };
+        assert_eq!(lab.rows::<(String, i64)>(&query).await, [(owner.to_owned(), i64::from(source.weight))]);
+    }
+}
+
 async fn a_net_trained_elsewhere_is_gated(lab: Lab) {
     let (id, judge, _) = scene(&lab).await;
-    let gate = async |number| {
-        let net = new_net(net(number), NetState::Candidate);
-        let gated = GateNet { campaign: CampaignId(id).into(), net, recipe: "name = \"other\"".to_owned(), by: None };
-        lab.run(gated).await.map_err(code)
-    };
+    let gate = async |number| gate(&lab, id, number).await;
     let training = lab.claim(judge, "a").await.unwrap();
     lab.put_net(judge, &training.token, net(1)).await.unwrap();
     assert_eq!(gate(2).await, Ok(()), "the training under way gives place");

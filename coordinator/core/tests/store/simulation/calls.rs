@@ -1,8 +1,9 @@
 //! Requests to a coordinator and their responses, as values, so that two can run concurrently.
 
 use coordinator_core::{
-    model::{AccountId, CampaignCommand as Command, ToCompare, ToValidate},
+    model::{AccountId, CampaignCommand as Command, CampaignId, NetState, ToCompare, ToValidate},
     ops::{
+        campaigns::GateNet,
         disputes::{ClaimComparisons, RecordComparison, ReviewShards, SetQuarantine},
         validation::ClaimShards,
     },
@@ -14,7 +15,7 @@ use protocol::api::{
     work::{ReceiptStatus, Work},
 };
 
-use crate::common::lab::{Lab, Object, Player, SIGNATURE};
+use crate::common::lab::{Lab, Object, Player, SIGNATURE, new_net};
 
 /// Duration of a coordinator's claim on tasks, in milliseconds.
 const CLAIM: i64 = 60_000;
@@ -37,6 +38,7 @@ pub(super) enum Call {
     Review { limit: i64 },
     Conclude,
     Train { player: Player, net: Digest, how: u64 },
+    Gate { campaign: i64, net: Digest },
     Quarantine { player: Player },
     Lift { player: Player },
     Command { campaign: i64, command: Command },
@@ -110,10 +112,11 @@ impl Call {
             }
             Self::Quarantine { player } => must(set_quarantine(lab, player, true).await),
             Self::Lift { player } => must(set_quarantine(lab, player, false).await),
-            Self::Command { campaign, command } => match lab.command(campaign, command, None, None).await {
-                Ok(()) | Err(StoreError::Rejected(_)) => Reply::Done,
-                Err(failure) => panic!("{failure:?}"),
-            },
+            Self::Gate { campaign, net } => {
+                let (net, recipe) = (new_net(net, NetState::Candidate), "name = \"other\"".to_owned());
+                may(lab.run(GateNet { campaign: CampaignId(campaign).into(), net, recipe, by: None }).await)
+            }
+            Self::Command { campaign, command } => may(lab.command(campaign, command, None, None).await),
         }
     }
 }
@@ -127,6 +130,13 @@ fn must<T>(outcome: Result<T, StoreError>) -> Reply {
     match outcome {
         Ok(_) => Reply::Done,
         Err(failure) => panic!("the coordinator fails: {failure:?}"),
+    }
+}
+
+fn may(outcome: Result<(), StoreError>) -> Reply {
+    match outcome {
+        Ok(()) | Err(StoreError::Rejected(_)) => Reply::Done,
+        Err(failure) => panic!("{failure:?}"),
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) enum What {
     Drive,
     /// Decided matches are rechecked, or others concluded.
     Recheck,
-    /// A trainer trains, or stops.
+    /// A trainer trains, or stops, or a maintainer has a net gated.
     Train,
     /// A maintainer quarantines an account.
     Quarantine,

@@ -194,6 +194,9 @@ impl World {
             What::Train => {
                 self.nets += 1;
                 let net = Digest::of(&mix(self.seed, self.nets).to_le_bytes());
+                if (how >> 8).is_multiple_of(4) {
+                    return Some(Call::Gate { campaign: self.campaign, net });
+                }
                 Some(Call::Train { player: self.machines[0].player, net, how })
             }
             What::Quarantine => {
