@@ -90,7 +90,9 @@ async fn a_browser_plays_a_lease_that_passes_its_audit() {
         }
         bench.validate().await;
     }
-    assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE audit NOT IN ('clean', 'none')").await, 0);
+    // Those of the auditor may be drawn for an audit themselves.
+    let others = "SELECT COUNT(*) FROM shards WHERE audit NOT IN ('clean', 'none') AND account = 1";
+    assert_eq!(bench.number(others).await, 0);
     assert!(bench.number("SELECT COUNT(*) FROM comparisons WHERE state = 'equal'").await > 0);
     assert_eq!(bench.number("SELECT COUNT(*) FROM comparisons WHERE state <> 'equal'").await, 0);
 }
