@@ -8,6 +8,7 @@ mod import;
 mod manifest;
 mod other_rules;
 mod recover;
+mod relabel;
 mod sample;
 mod stats;
 mod svg;
@@ -35,6 +36,7 @@ enum Command {
     Stats(stats::Arguments),
     Verify(verify::Arguments),
     Recover(recover::Arguments),
+    Relabel(relabel::Arguments),
     Dump(dump::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
@@ -50,6 +52,7 @@ impl Arguments {
             Command::Stats(arguments) => arguments.run(out),
             Command::Verify(arguments) => arguments.run(out),
             Command::Recover(arguments) => arguments.run(out),
+            Command::Relabel(arguments) => arguments.run(out),
             Command::Dump(arguments) => arguments.run(out),
             Command::Export(arguments) => arguments.run(out),
             Command::Import(arguments) => arguments.run(out),

@@ -14,7 +14,7 @@ use std::{
 
 use dataset::{
     Reason,
-    shard::{Shard, ShardWriter},
+    shard::{self, Shard, ShardWriter},
 };
 use serde_json::Value;
 use xiangqi::notation::Notation;
@@ -181,6 +181,59 @@ fn a_truncated_file_is_rejected_and_recovered() {
     assert_eq!(fs::read(folder.join("saved.chuhe")).unwrap(), bytes);
     // Existing files are not overwritten.
     assert_eq!(data(&folder, &["recover", "cut.chuhe", "--out", "saved.chuhe"]).status.code(), Some(2));
+}
+
+/// Plays games of the plain evaluation; returns the folder and the shard.
+fn played(name: &str, games: u32, rules: &str) -> (PathBuf, PathBuf) {
+    let folder = new_folder(name);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe"));
+    let settings = format!("selfplay --games {games} --nodes 100 --seed 3 --rules {rules} --out {rules}");
+    assert!(command.args(settings.split(' ')).current_dir(&folder).output().unwrap().status.success());
+    let shard = folder.join(format!("{rules}/games-seed3-{games}.chuhe"));
+    (folder, shard)
+}
+
+#[test]
+fn the_player_labels_its_games_as_it_did() {
+    let (folder, shard) = played("data-relabel", 6, "cxr");
+    let label = |words: &str| {
+        data(&folder, &[&["relabel", shard.to_str().unwrap()][..], &words.split(' ').collect::<Vec<_>>()].concat())
+    };
+    let said = |words: &str| serde_json::from_str::<Value>(&text(&label(words))).unwrap();
+    let file = |folder_name: &str| fs::read(folder.join(folder_name).join("games-seed3-6.chuhe")).unwrap();
+    assert_eq!(said("--out same --threads 2 --json")["games"], 6);
+    assert_eq!(file("same"), fs::read(&shard).unwrap());
+    text(&label("--out deeper --nodes 300"));
+    text(&label("--out again --nodes 300 --threads 3"));
+    assert_eq!(file("deeper"), file("again"));
+    let [before, after] =
+        ["same", "deeper"].map(|name| shard::open(folder.join(name).join("games-seed3-6.chuhe")).unwrap());
+    let (mut moves, mut scores) = (0, 0);
+    for (one, other) in before.records().zip(after.records()) {
+        let (one, other) = (one.unwrap().1, other.unwrap().1);
+        assert_eq!((one.outcome, one.reason, one.moves.len()), (other.outcome, other.reason, other.moves.len()));
+        for (one, other) in one.moves.iter().zip(&other.moves) {
+            assert_eq!(one.mv, other.mv);
+            (moves, scores) = (moves + 1, scores + u32::from(one.score != other.score));
+        }
+    }
+    assert!(scores * 2 > moves, "{scores} of {moves} scores differ");
+    let kept = said("--out deeper --nodes 300 --json");
+    assert_eq!((&kept["games"], &kept["kept_files"]), (&0.into(), &1.into()));
+    let refused = label("--out deeper --nodes 400");
+    let error = "chuhe: deeper/games-seed3-6.chuhe: a file with other labels is there already\n";
+    assert_eq!((refused.status.code(), String::from_utf8(refused.stderr).unwrap()), (Some(2), error.to_owned()));
+}
+
+#[test]
+fn games_that_were_played_blind_get_right_results() {
+    let (folder, shard) = played("data-relabel-blind", 40, "simple");
+    let arguments =
+        ["relabel", shard.to_str().unwrap(), "--rules", "cxr", "--out", "right", "--threads", "2", "--json"];
+    let said: Value = serde_json::from_str(&text(&data(&folder, &arguments))).unwrap();
+    assert!(said["other_outcomes"].as_u64().unwrap() > 0, "{said}");
+    let right = shard::open(folder.join("right/games-seed3-40.chuhe")).unwrap();
+    assert!(right.records().any(|game| game.unwrap().1.reason.name() == "perpetual_check"));
 }
 
 #[test]

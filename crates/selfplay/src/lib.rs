@@ -5,6 +5,7 @@
 //! * [`play_match`] plays pairs of games between two [`Player`]s, each pair from one opening with
 //!   colours swapped, and counts them in order. Players are our engine ([`EnginePlayer`]) or any
 //!   other implementation of the trait.
+//! * A [`Relabelling`] searches the positions of played games again.
 //! * A [`certificate`] rules on a game that was submitted in two versions.
 //! * [`Openings`] are random walks that an evaluation judged even, or a [`Book`].
 //! * [`mates`] proves forced mates.
@@ -22,6 +23,7 @@ mod openings;
 mod ordered;
 pub mod pgn;
 mod player;
+mod relabel;
 pub mod selfplay;
 mod timing;
 
@@ -36,4 +38,5 @@ pub use engine_player::EnginePlayer;
 pub use matches::{Abort, FaultReport, LoneGame, MatchAborted, MatchPlan, PairReport, Standing, play_game, play_match};
 pub use openings::{NoOpening, OpeningOrder, Openings};
 pub use player::{Allowance, Choice, Fault, FaultKind, Player, Trouble};
+pub use relabel::Relabelling;
 pub use timing::{NoTimer, ParseClockError, TimeControl, Timed, Timer};

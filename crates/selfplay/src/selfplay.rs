@@ -219,7 +219,7 @@ fn overrides(parameters: &Parameters) -> Overrides {
     parameters.to_string().parse().expect("the engine writes the canonical form")
 }
 
-fn net_of(evaluation: &Evaluation) -> Option<Digest> {
+pub(crate) fn net_of(evaluation: &Evaluation) -> Option<Digest> {
     match evaluation {
         Evaluation::Plain => None,
         Evaluation::Net(net, _) => Some(Digest::from(*net.hash().as_bytes())),
