@@ -220,9 +220,21 @@ fn the_player_labels_its_games_as_it_did() {
     assert!(scores * 2 > moves, "{scores} of {moves} scores differ");
     let kept = said("--out deeper --nodes 300 --json");
     assert_eq!((&kept["games"], &kept["kept_files"]), (&0.into(), &1.into()));
-    let refused = label("--out deeper --nodes 400");
-    let error = "chuhe: deeper/games-seed3-6.chuhe: a file with other labels is there already\n";
-    assert_eq!((refused.status.code(), String::from_utf8(refused.stderr).unwrap()), (Some(2), error.to_owned()));
+    let settings = |name: &str| shard::open(folder.join(name).join("games-seed3-6.chuhe")).unwrap().header().settings;
+    text(&label("--out soft --soft-nodes 50"));
+    assert_eq!((settings("soft").hard_nodes, settings("soft").soft_nodes), (100, Some(50)));
+    text(&data(&folder, &["relabel", "soft/games-seed3-6.chuhe", "--nodes", "300", "--out", "hard"]));
+    assert_eq!((settings("hard").hard_nodes, settings("hard").soft_nodes), (300, None));
+    assert_eq!(file("hard"), file("deeper"));
+    let refuses = |arguments: &[&str], error: &str| {
+        let refused = data(&folder, arguments);
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!((refused.status.code(), said), (Some(2), format!("chuhe: {error}\n")));
+    };
+    let (deeper, soft) = ("deeper/games-seed3-6.chuhe", "soft/games-seed3-6.chuhe");
+    refuses(&["relabel", soft, "--out", "deeper"], &format!("{deeper}: a file with other labels is there already"));
+    refuses(&["relabel", soft, deeper, "--out", "new"], &format!("{soft} and {deeper} have the same name"));
+    assert!(!folder.join("new").exists());
 }
 
 #[test]
@@ -232,6 +244,7 @@ fn games_that_were_played_blind_get_right_results() {
         ["relabel", shard.to_str().unwrap(), "--rules", "cxr", "--out", "right", "--threads", "2", "--json"];
     let said: Value = serde_json::from_str(&text(&data(&folder, &arguments))).unwrap();
     assert!(said["other_outcomes"].as_u64().unwrap() > 0, "{said}");
+    assert_eq!(said["lost_results"], 0, "where the simple rules end a game, so do the others");
     let right = shard::open(folder.join("right/games-seed3-40.chuhe")).unwrap();
     assert!(right.records().any(|game| game.unwrap().1.reason.name() == "perpetual_check"));
 }

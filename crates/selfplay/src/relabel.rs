@@ -5,23 +5,30 @@ use std::ops::ControlFlow;
 use dataset::Header;
 use engine::{Engine, Evaluation, Limits, Settings, bench, score::MATE};
 
-use crate::{Control, Reason, Record, ScoredMove, control::CancelToken, ordered::in_order, selfplay::net_of};
+use xiangqi::rules::{Game, Outcome, RuleSet};
 
-/// How games are labelled again. The moves stay. Each gets the score of a search; a game ends where
-/// the rules end it, and else keeps its outcome.
+use crate::{
+    Control, GameSettings, Reason, Record, ScoredMove, control::CancelToken, ordered::in_order, selfplay::net_of,
+};
+
+/// How games are labelled again. The moves stay. Each gets the score of a search. A game ends where
+/// the rules end it; other games keep their outcome, unless it came from other rules. Then nothing
+/// is known of it.
 #[derive(Debug)]
 pub struct Relabelling {
     evaluation: Evaluation,
     header: Header,
+    has_other_rules: bool,
 }
 
 impl Relabelling {
-    /// Labels by this evaluation, with the rules and the node limits of a header of self-play.
+    /// Labels games of self-play by this evaluation, these rules, and the node limits of
+    /// `settings`.
     #[must_use]
-    pub fn new(evaluation: Evaluation, settings: &Header) -> Self {
+    pub fn new(played: &Header, evaluation: Evaluation, rules: RuleSet, settings: GameSettings) -> Self {
         let (net, parameters) = (net_of(&evaluation), dataset::Overrides::default());
-        let header = Header { bench_signature: bench::SIGNATURE, net, parameters, ..settings.clone() };
-        Self { evaluation, header }
+        let header = Header { bench_signature: bench::SIGNATURE, net, parameters, rules, settings, ..played.clone() };
+        Self { evaluation, header, has_other_rules: rules != played.rules }
     }
 
     /// The header of the labelled games. It names the net of the labels, so its games cannot be
@@ -67,7 +74,17 @@ impl Relabelling {
     ) -> Option<Record> {
         engine.new_game();
         record.opening.rules = self.header.rules;
-        let mut game = record.opening.game();
+        let mut game = Game::new(record.opening.start.clone(), self.header.rules);
+        let has_no_result = self.has_other_rules && matches!(record.reason, Reason::Rules(_));
+        let is_opening =
+            record.opening.moves.iter().all(|&mv| game.push(mv).is_ok()) && game.status().ending().is_none();
+        if has_no_result || !is_opening {
+            (record.outcome, record.reason) = (Outcome::Draw, Reason::PlyCap);
+        }
+        if !is_opening {
+            // Other rules end it before the first searched move.
+            record.moves.clear();
+        }
         for index in 0..record.moves.len() {
             if !go_on() {
                 return None;

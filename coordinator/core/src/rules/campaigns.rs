@@ -11,6 +11,9 @@ use crate::{
     rules::sizing::DEFAULT_MOVES_PER_GAME,
 };
 
+/// Maximum weight of a training set in a recipe.
+const MAX_WEIGHT: u64 = 1_000_000;
+
 /// Spare games beyond a generation's expected need: a few cost less than workers that wait.
 const SPARE_GAMES: i64 = 16;
 
@@ -212,6 +215,16 @@ impl Campaign {
     }
 }
 
+/// The weights of training sets with so many positions, so that all positions count the same.
+#[must_use]
+pub fn weights(positions: &[u64]) -> Vec<u32> {
+    let part = positions.iter().max().map_or(1, |most| most.div_ceil(MAX_WEIGHT).max(1));
+    match positions {
+        [_] => vec![1],
+        _ => positions.iter().map(|positions| (positions / part).max(1) as u32).collect(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use dataset::random::{Stream, Use};
@@ -240,6 +253,21 @@ mod tests {
             training: None,
             gate: None,
             changed: 1,
+        }
+    }
+
+    #[test]
+    fn training_sets_count_by_their_positions() {
+        for (positions, expected) in [
+            (vec![5], vec![1]),
+            (vec![500, 2_000], vec![500, 2_000]),
+            (vec![1_000_000, 1], vec![1_000_000, 1]),
+            (vec![1_000_001, 1], vec![500_000, 1]),
+            (vec![1_999_999, 4], vec![999_999, 2]),
+            (vec![55_251_520, 8_928_811, 3], vec![986_634, 159_443, 1]),
+            (vec![0, 0], vec![1, 1]),
+        ] {
+            assert_eq!(weights(&positions), expected, "{positions:?}");
         }
     }
 

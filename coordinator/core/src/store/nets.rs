@@ -72,6 +72,8 @@ pub struct TrainingSet {
     pub open: OpenGames,
     /// How often counted games of its jobs were withdrawn before it was read.
     pub withdrawals: i64,
+    /// Whether one of its shards has enough results to say what its scores mean.
+    pub has_scale: bool,
 }
 
 impl TrainingSet {
@@ -257,10 +259,11 @@ impl Nets<'_> {
         }
         let (games, positions) =
             (shards.iter().map(|entry| entry.games).sum(), shards.iter().map(|entry| entry.positions).sum());
+        let has_scale = shards.iter().any(|entry| entry.scale_tenths.is_some());
         let manifest = Manifest { format: FORMAT.to_owned(), games, positions, shards };
         let (hash, text) = (manifest.hash(), manifest.to_text().into());
         let withdrawals = jobs.iter().map(|job| job.withdrawals).sum();
-        Ok(Some(TrainingSet { campaign, generations, hash, games, positions, text, open, withdrawals }))
+        Ok(Some(TrainingSet { campaign, generations, hash, games, positions, text, open, withdrawals, has_scale }))
     }
 
     /// Self-play jobs of campaigns whose games left the pool or came back.

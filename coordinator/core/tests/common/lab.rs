@@ -454,7 +454,7 @@ impl Lab {
                 seed: header.seed,
                 first_game: object.first,
             },
-            scale_tenths: None,
+            scale_tenths: Some(4_000),
         };
         object.is_valid.then(|| ValidationReport {
             positions: games * POSITIONS,

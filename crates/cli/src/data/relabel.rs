@@ -1,6 +1,7 @@
 //! `chuhe data relabel`: new scores for the positions of played games.
 
 use std::{
+    collections::BTreeMap,
     io::Write,
     num::NonZeroUsize,
     path::{Path, PathBuf},
@@ -10,7 +11,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use dataset::{
     AtomicFile, Header, Record,
-    shard::{self, ShardWriter},
+    shard::{self, FileSource, Shard, ShardWriter},
 };
 use engine::Evaluation;
 use nnue::{Kernel, Net};
@@ -28,10 +29,13 @@ use crate::{
 
 /// Give the positions of shards the scores of another net, or of longer searches
 ///
-/// The moves stay. A game ends where the rules end it, and else keeps its outcome: so games that
-/// were played by other rules get right results. The shards are written to DIR under their own
-/// names, each when it is complete; the same command resumes after the last. Their header names the
-/// net of the scores, and their games do not come out of their seeds again.
+/// The moves stay, and the results of games that the rules or an adjudication ended. With `--rules`
+/// games end by that rulebook; a game that it does not end has no result, unless it was
+/// adjudicated.
+///
+/// The shards are written to DIR under their own names, each when it is complete; the same command
+/// resumes after the last. Their games do not come out of their seeds again, and adjudications do
+/// not follow from the new scores: `chuhe data verify` is for the old shards.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The shards
@@ -46,7 +50,7 @@ pub(crate) struct Arguments {
     /// Hard node limit of a search [default: the shard's]
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
     nodes: Option<u64>,
-    /// Soft node limit of a search [default: the shard's]
+    /// Soft node limit of a search [default: the shard's, or none with --nodes]
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
     soft_nodes: Option<u64>,
     /// The rulebook: cxr, wxf, axf, wikibook or simple [default: the shard's]
@@ -68,6 +72,8 @@ struct Answer {
     shorter_games: u64,
     /// Games with another outcome.
     other_outcomes: u64,
+    /// Games without a result that had one.
+    lost_results: u64,
     /// Files that were there already.
     kept_files: u64,
     seconds: f64,
@@ -81,6 +87,12 @@ impl Arguments {
         let control = Control::default();
         let stop = control.clone();
         interrupt::on_request(move || stop.stop());
+        let mut names = BTreeMap::new();
+        for path in &self.files {
+            if let Some(other) = names.insert(path.file_name(), path) {
+                bail!("{} and {} have the same name", other.display(), path.display());
+            }
+        }
         let games = self.files.iter().map(|path| Ok(shard::open(path)?.games())).sum::<Result<u64>>()?;
         let mut progress = Progress::new("games", Some(games));
         let mut answer = Answer::default();
@@ -89,16 +101,17 @@ impl Arguments {
         drop(progress);
         result?;
         answer.seconds = time.as_secs_f64();
-        let Answer { games, positions, shorter_games, other_outcomes, kept_files, seconds } = answer;
+        let Answer { games, positions, shorter_games, other_outcomes, lost_results, kept_files, seconds } = answer;
         if self.json {
             serde_json::to_writer(&mut *out, &answer)?;
             writeln!(out)?;
         } else {
             writeln!(out, "seconds {seconds:.3}, {} positions a second", stopwatch::rate(positions, time))?;
             if kept_files > 0 {
-                writeln!(out, "{kept_files} shards were there already")?;
+                writeln!(out, "shards that were there already: {kept_files}")?;
             }
-            writeln!(out, "{shorter_games} games end earlier, {other_outcomes} have another outcome")?;
+            let outcomes = format!("{other_outcomes} have another outcome, {lost_results} none any more");
+            writeln!(out, "{shorter_games} games end earlier, {outcomes}")?;
             writeln!(out, "{games} games with {positions} positions")?;
         }
         Ok(Finding::Holds)
@@ -113,18 +126,20 @@ impl Arguments {
         progress: &mut Progress,
     ) -> Result<()> {
         let shard = shard::open(path)?;
-        let relabelling = Relabelling::new(evaluation.clone(), &self.header(path, shard.header())?);
+        let relabelling = self.relabelling(path, shard.header(), evaluation)?;
         let target = self.out.join(path.file_name().context("a shard has a name")?);
+        let records = read(&shard).with_context(|| path.display().to_string())?;
         if target.try_exists()? {
-            if shard::open(&target)?.header() != relabelling.header() {
+            let there = shard::open(&target)?;
+            let labels = read(&there).with_context(|| target.display().to_string())?;
+            let are_same = labels.len() == records.len() && labels.iter().zip(&records).all(is_label_of);
+            if there.header() != relabelling.header() || !are_same {
                 bail!("{}: a file with other labels is there already", target.display());
             }
             answer.kept_files += 1;
             progress.count(shard.games());
             return Ok(());
         }
-        let records = shard.records().map(|record| Ok(record?.1)).collect::<Result<Vec<Record>>>();
-        let records = records.with_context(|| path.display().to_string())?;
         let file = AtomicFile::begin(&target).context("--out")?;
         let mut writer = ShardWriter::new(file, relabelling.header().clone()).context("--out")?;
         let mut before = records.iter();
@@ -133,7 +148,9 @@ impl Arguments {
             answer.games += 1;
             answer.positions += record.moves.len() as u64;
             answer.shorter_games += u64::from(record.moves.len() < old.moves.len());
-            answer.other_outcomes += u64::from(record.outcome != old.outcome);
+            let has_result = record.reason.is_label();
+            answer.other_outcomes += u64::from(has_result && record.outcome != old.outcome);
+            answer.lost_results += u64::from(old.reason.is_label() && !has_result);
             progress.count(1);
             writer.add(&record).context("--out")
         })?;
@@ -145,15 +162,27 @@ impl Arguments {
         Ok(())
     }
 
-    /// The header with the settings of the labels.
-    fn header(&self, path: &Path, played: &Header) -> Result<Header> {
+    fn relabelling(&self, path: &Path, played: &Header, evaluation: &Evaluation) -> Result<Relabelling> {
         if played.clock.is_some() || played.opponent.is_some() {
             bail!("{}: its games are of a match, not of self-play", path.display());
         }
-        let mut header = played.clone();
-        header.rules = self.rules.unwrap_or(header.rules);
-        header.settings.hard_nodes = self.nodes.unwrap_or(header.settings.hard_nodes);
-        header.settings.soft_nodes = self.soft_nodes.or(header.settings.soft_nodes);
-        Ok(header)
+        let mut settings = played.settings;
+        if let Some(nodes) = self.nodes {
+            (settings.hard_nodes, settings.soft_nodes) = (nodes, None);
+        }
+        settings.soft_nodes = self.soft_nodes.or(settings.soft_nodes);
+        Ok(Relabelling::new(played, evaluation.clone(), self.rules.unwrap_or(played.rules), settings))
     }
+}
+
+fn read(shard: &Shard<FileSource>) -> Result<Vec<Record>> {
+    shard.records().map(|record| Ok(record?.1)).collect()
+}
+
+/// Whether the first game is the second one with other labels.
+fn is_label_of((new, old): (&Record, &Record)) -> bool {
+    let is_start = new.opening.start == old.opening.start && new.opening.moves == old.opening.moves;
+    is_start
+        && new.moves.len() <= old.moves.len()
+        && new.moves.iter().zip(&old.moves).all(|(new, old)| new.mv == old.mv)
 }

@@ -55,18 +55,16 @@ impl Operation for AdvanceCampaign {
         let ready = Counts { positions: open.ready(counts.positions), ..counts };
         let mut advanced = self.keep_playing(tx, &mut campaign, &ready).await?;
         advanced |= match campaign.phase {
-            CampaignStep::Collecting => match self.prepared.training_sets.as_slice() {
-                [] => false,
-                _ if open.hold_up_training(counts.positions, campaign.wanted_positions) => {
-                    wait(tx, &mut campaign, Reason::GamesOpen { games: open.games }).await?;
-                    false
-                }
-                sets if counts.positions >= campaign.wanted_positions => {
-                    campaign.reason = None;
-                    steps::begin_training(tx, &mut campaign, sets).await?
-                }
-                _ => false,
-            },
+            CampaignStep::Collecting if self.prepared.training_sets.is_empty() => false,
+            CampaignStep::Collecting if open.hold_up_training(counts.positions, campaign.wanted_positions) => {
+                wait(tx, &mut campaign, Reason::GamesOpen { games: open.games }).await?;
+                false
+            }
+            CampaignStep::Collecting if counts.positions >= campaign.wanted_positions => {
+                campaign.reason = None;
+                steps::begin_training(tx, &mut campaign, &self.prepared).await?
+            }
+            CampaignStep::Collecting => false,
             CampaignStep::Training => self.after_training(tx, &mut campaign).await?,
             CampaignStep::Gating => self.after_gate(tx, &mut campaign).await?,
         };

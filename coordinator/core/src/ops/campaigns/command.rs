@@ -53,7 +53,7 @@ impl Operation for CommandCampaign {
         match command {
             Command::Train if tx.reviews().any().await? => return Err(Refusal::UploadsReviewed.into()),
             Command::Train => {
-                if !steps::begin_training(tx, &mut campaign, &self.prepared.training_sets).await? {
+                if !steps::begin_training(tx, &mut campaign, &self.prepared).await? {
                     return Err(Refusal::CampaignChanged.into());
                 }
             }

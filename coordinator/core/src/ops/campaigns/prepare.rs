@@ -19,6 +19,10 @@ pub struct Prepared {
     /// The training sets, if a training is due and there are games: the campaign's own, and those
     /// of the campaigns that it learns from.
     pub(super) training_sets: Vec<TrainingSet>,
+    /// The names of these campaigns when the sets were read.
+    pub(super) learns_from: Vec<String>,
+    /// Whether the training waits for open games: then only its own set was read.
+    is_held_up: bool,
     /// The standing of the gate, if there is one.
     pub(super) gate: Option<GateStanding>,
 }
@@ -47,19 +51,14 @@ impl Prepared {
         draw: u64,
         now: Time,
     ) -> Result<Self, StoreError> {
-        let is_due = |campaign: &Campaign, positions| {
-            campaign.state == CampaignState::Running && positions >= campaign.wanted_positions
-        };
-        let (prepared, (counted, wanted)) = prepare(store, campaign, draw, now, is_due).await?;
-        if !prepared.open().hold_up_training(counted, wanted) {
-            prepared.store_manifests(store).await?;
-        }
+        let prepared = prepare(store, campaign, draw, now, false).await?;
+        prepared.store_manifests(store).await?;
         Ok(prepared)
     }
 
     /// Reads what an early training needs.
     pub(super) async fn training(store: &Database, campaign: CampaignKey, now: Time) -> Result<Self, StoreError> {
-        let (prepared, _) = prepare(store, campaign, 0, now, |_, _| true).await?;
+        let prepared = prepare(store, campaign, 0, now, true).await?;
         prepared.store_manifests(store).await?;
         Ok(prepared)
     }
@@ -70,6 +69,9 @@ impl Prepared {
     }
 
     async fn store_manifests(&self, store: &Database) -> Result<(), StoreError> {
+        if self.is_held_up {
+            return Ok(());
+        }
         for set in &self.training_sets {
             freeze::store_manifest(store, set).await?;
         }
@@ -77,46 +79,48 @@ impl Prepared {
     }
 }
 
-/// Also returns the counted and the wanted positions.
 async fn prepare(
     store: &Database,
     key: CampaignKey,
     draw: u64,
     now: Time,
-    is_due: fn(&Campaign, i64) -> bool,
-) -> Result<(Prepared, (i64, i64)), StoreError> {
+    is_early: bool,
+) -> Result<Prepared, StoreError> {
     let prepared = store.read(query!(|connection| {
         let campaign = Campaigns::on(connection.reborrow()).get(&key).await?;
         let mut prepared = Prepared::default();
-        let counts = steps::count(connection.reborrow(), &campaign).await?;
-        if campaign.phase == CampaignStep::Collecting && is_due(&campaign, counts.positions) {
-            prepared.training_sets = training_sets(&mut connection, &campaign, now).await?;
-        } else if campaign.phase == CampaignStep::Gating && campaign.state == CampaignState::Running {
+        let counted = steps::count(connection.reborrow(), &campaign).await?.positions;
+        let (is_running, wanted) = (campaign.state == CampaignState::Running, campaign.wanted_positions);
+        if campaign.phase == CampaignStep::Collecting && (is_early || is_running && counted >= wanted) {
+            let generations = campaign.window_start()..=campaign.generation;
+            let own = Nets::on(connection.reborrow()).training_set(campaign.id, generations, now).await?;
+            prepared.is_held_up =
+                !is_early && own.as_ref().is_some_and(|own| own.open.hold_up_training(counted, wanted));
+            prepared.training_sets.extend(own);
+            if !prepared.is_held_up && !prepared.training_sets.is_empty() {
+                prepared.training_sets.extend(sets_of_others(&mut connection, &campaign, now).await?);
+            }
+            prepared.learns_from = campaign.plan.learns_from;
+        } else if campaign.phase == CampaignStep::Gating && is_running {
             prepared.gate = gate_standing(&mut connection, &campaign, draw, now).await?;
         }
-        Ok((prepared, (counts.positions, campaign.wanted_positions)))
+        Ok(prepared)
     }));
     prepared.await
 }
 
-/// Reads the training sets of a campaign's next net, its own first; none if that has no games.
-async fn training_sets(
+/// Reads the sets of the campaigns that one learns from. A set with too few results is left out,
+/// since nothing says what its scores mean.
+async fn sets_of_others(
     connection: &mut Connection<'_>,
     campaign: &Campaign,
     now: Time,
 ) -> Result<Vec<TrainingSet>, StoreError> {
-    let mut sources = vec![(campaign.id, campaign.window_start()..=campaign.generation)];
+    let mut sets = Vec::new();
     for name in &campaign.plan.learns_from {
         let other = Campaigns::on(connection.reborrow()).get(&name.clone().into()).await?;
-        sources.push((other.id, 0..=other.generation));
-    }
-    let mut sets = Vec::new();
-    for (id, generations) in sources {
-        match Nets::on(connection.reborrow()).training_set(id, generations, now).await? {
-            Some(set) => sets.push(set),
-            None if id == campaign.id => break,
-            None => {}
-        }
+        let set = Nets::on(connection.reborrow()).training_set(other.id, 0..=other.generation, now).await?;
+        sets.extend(set.filter(|set| set.has_scale));
     }
     Ok(sets)
 }

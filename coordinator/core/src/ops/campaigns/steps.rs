@@ -7,16 +7,17 @@ use protocol::{
 };
 use serde_json::json;
 
+use super::prepare::Prepared;
 use crate::{
     clock::{HOUR, SECOND},
     gate::{self, Decided},
     model::{AccountId, Campaign, Event, JobId, JobKind, JobState, NewNet, PromotionKind, Reason, Refusal, Stall},
     rules::{
-        campaigns::Counts,
+        campaigns::{Counts, weights},
         nets::NetEvent,
         sizing::{DEFAULT_MOVES_PER_GAME, cost_per_position},
     },
-    store::{Connection, Jobs, NewJob, Promotion, StoreError, TrainingSet, Tx},
+    store::{Connection, Jobs, NewJob, Promotion, StoreError, Tx},
 };
 
 /// Milliseconds per active worker over which the start with a new net is spread.
@@ -24,9 +25,6 @@ const SPREAD_PER_WORKER_MS: i64 = 20;
 
 /// Maximum spread of the start.
 const MAX_SPREAD_MS: i64 = 600 * SECOND;
-
-/// Maximum weight of a training set in a recipe. Those of several sets are as their positions.
-const MAX_WEIGHT: u64 = 1_000_000;
 
 /// Counts the current generation.
 pub(super) async fn count(connection: Connection<'_>, campaign: &Campaign) -> Result<Counts, StoreError> {
@@ -79,29 +77,30 @@ pub(super) async fn check_sources(tx: &mut Tx<'_>, plan: &Plan) -> Result<(), St
     Ok(())
 }
 
-/// Records training sets, the campaign's own first, and creates a training. False if generations or
-/// games changed after the sets were read, if a manifest is not stored, or if an account is under
-/// review.
+/// Records the prepared training sets, and creates a training. False if the campaign or games
+/// changed after the sets were read, if a manifest is not stored, or if an account is under review.
 pub(super) async fn begin_training(
     tx: &mut Tx<'_>,
     campaign: &mut Campaign,
-    sets: &[TrainingSet],
+    prepared: &Prepared,
 ) -> Result<bool, StoreError> {
     let now = tx.now();
+    let sets = &prepared.training_sets;
     let (generation, own) = (campaign.generation, sets.first().ok_or(Refusal::NoGames)?);
-    if !own.is_of(campaign) || tx.reviews().any().await? {
+    let is_current = own.is_of(campaign) && prepared.learns_from == campaign.plan.learns_from;
+    if !is_current || tx.reviews().any().await? {
         return Ok(false);
     }
     let (mut manifests, mut sources) = (Vec::new(), Vec::new());
-    let parts = (sets.iter().map(|set| set.positions).max().unwrap_or(0) / MAX_WEIGHT).max(1);
-    for set in sets {
+    let positions: Vec<_> = sets.iter().map(|set| set.positions).collect();
+    for (set, weight) in sets.iter().zip(weights(&positions)) {
         let jobs = tx.jobs().selfplay_of(set.campaign, set.generations.clone()).await?;
         if !set.is_current(&jobs) || !tx.nets().add_training_set(now, set).await? {
             return Ok(false);
         }
         let file = if sources.is_empty() { "games.json".to_owned() } else { format!("campaign-{}.json", set.campaign) };
         manifests.push(json!({ "name": file, "sha256": set.hash }));
-        sources.push((file, if sets.len() == 1 { 1 } else { (set.positions / parts).max(1) as u32 }));
+        sources.push((file, weight));
     }
     let name = campaign.candidate_name(tx.trainings().count_of(campaign).await?);
     let recipe = campaign.plan.recipe_for(&name, &sources);

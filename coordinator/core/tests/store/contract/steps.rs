@@ -3,7 +3,7 @@
 use coordinator_core::{
     model::{AccountId, CampaignId},
     ops::{
-        campaigns::{AdvanceCampaign, DropUnusedParts},
+        campaigns::{AdvanceCampaign, DropUnusedParts, EditCampaign},
         disputes::{ReviewShards, SetQuarantine},
     },
 };
@@ -12,13 +12,15 @@ use protocol::api::problem::Code;
 use super::{
     campaigns::{gating, row},
     cases,
+    disputes::quarantine,
 };
-use crate::common::lab::{Lab, NO_AUDIT, Player, SIGNATURE, code};
+use crate::common::lab::{CAMPAIGN, Lab, NO_AUDIT, Player, SIGNATURE, code};
 
 cases! {
     a_review_in_steps_survives_a_restart_and_delays_decisions
     a_quarantine_that_ends_before_its_review_loses_nothing
     no_training_begins_without_its_whole_manifest
+    no_training_begins_from_outdated_sets
 }
 
 async fn states(lab: &Lab) -> Vec<String> {
@@ -99,4 +101,32 @@ async fn no_training_begins_without_its_whole_manifest(lab: Lab) {
     lab.drive(id).await;
     assert_eq!(row(&lab, id).await.phase.name(), "training");
     assert!(!lab.run(DropUnusedParts).await.unwrap(), "the parts of a training set stay");
+}
+
+async fn no_training_begins_from_outdated_sets(lab: Lab) {
+    let (judge, player) = (lab.judge("judge").await, lab.player("player").await);
+    lab.campaign("one").await;
+    lab.play(player, 1).await;
+    lab.play(judge, 2).await;
+    let text = CAMPAIGN.replace("\"test\"", "\"two\"\npriority = 90\nlearns_from = [\"one\"]");
+    let id = lab.create(&text).await.unwrap();
+    assert!(lab.advance(id, SIGNATURE).await.unwrap(), "it plays");
+    lab.play(judge, 2).await;
+    let prepare = async || AdvanceCampaign::prepare(&lab.store, CampaignId(id), SIGNATURE, 0, lab.now()).await.unwrap();
+    let edit = async |text: &str| {
+        lab.run(EditCampaign { campaign: CampaignId(id).into(), text: text.to_owned(), seen: None, by: None })
+            .await
+            .unwrap();
+    };
+    let advance = prepare().await;
+    edit(&text.replace("learns_from = [\"one\"]", "")).await;
+    assert!(!lab.run(advance).await.unwrap(), "it learns from no other campaign now");
+    edit(&text).await;
+    let advance = prepare().await;
+    quarantine(&lab, player).await;
+    assert!(!lab.run(advance).await.unwrap(), "games of the other campaign were withdrawn");
+    assert_eq!(row(&lab, id).await.phase.name(), "collecting");
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase.name(), "training");
+    assert_eq!(lab.claim(judge, "a").await.unwrap().manifests.len(), 2);
 }

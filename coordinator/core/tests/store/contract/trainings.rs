@@ -265,6 +265,17 @@ async fn a_net_learns_from_the_games_of_other_campaigns(lab: Lab) {
         let owner = if set.name == "games.json" { "two" } else { "one" };
         assert_eq!(lab.rows::<(String, i64)>(&query).await, [(owner.to_owned(), i64::from(source.weight))]);
     }
+    // A set without results that say what its scores mean would end the training.
+    let unknown = "UPDATE shards SET entry = REPLACE(entry, ':4000', ':null') WHERE job IN";
+    lab.execute(&format!("{unknown} (SELECT id FROM jobs WHERE campaign = {first})")).await;
+    let text = CAMPAIGN.replace("\"test\"", "\"five\"\npriority = 90\nlearns_from = [\"one\", \"two\"]");
+    let third = lab.create(&text).await.unwrap();
+    lab.drive(third).await;
+    lab.play(other, 3).await;
+    lab.drive(third).await;
+    let training = lab.claim(judge, "b").await.unwrap();
+    let names: Vec<_> = training.manifests.iter().map(|set| set.name.clone()).collect();
+    assert_eq!(names, ["games.json".to_owned(), format!("campaign-{second}.json")]);
 }
 
 async fn a_net_trained_elsewhere_is_gated(lab: Lab) {
