@@ -1,6 +1,7 @@
 //! Operations on campaigns.
 
 mod advance;
+mod begin_training;
 mod command;
 mod create;
 mod edit;

@@ -2,7 +2,7 @@
 
 use stats::Decision;
 
-use super::{prepare::Prepared, steps};
+use super::{begin_training::begin_training, prepare::Prepared, steps};
 use crate::{
     clock::Time,
     model::{Campaign, CampaignId, CampaignState, CampaignStep, Event, JobKind, JobState, Reason, TrainingState},
@@ -62,7 +62,7 @@ impl Operation for AdvanceCampaign {
             }
             CampaignStep::Collecting if counts.positions >= campaign.wanted_positions => {
                 campaign.reason = None;
-                steps::begin_training(tx, &mut campaign, &self.prepared).await?
+                begin_training(tx, &mut campaign, &self.prepared).await?
             }
             CampaignStep::Collecting => false,
             CampaignStep::Training => self.after_training(tx, &mut campaign).await?,

@@ -1,6 +1,6 @@
 //! Commands of maintainers.
 
-use super::{prepare::Prepared, steps};
+use super::{begin_training::begin_training, prepare::Prepared, steps};
 use crate::{
     clock::Time,
     model::{AccountId, CampaignCommand as Command, CampaignKey, Event, JobState, Reason, Refusal},
@@ -53,7 +53,7 @@ impl Operation for CommandCampaign {
         match command {
             Command::Train if tx.reviews().any().await? => return Err(Refusal::UploadsReviewed.into()),
             Command::Train => {
-                if !steps::begin_training(tx, &mut campaign, &self.prepared).await? {
+                if !begin_training(tx, &mut campaign, &self.prepared).await? {
                     return Err(Refusal::CampaignChanged.into());
                 }
             }

@@ -1,23 +1,20 @@
 //! Parts of the steps of a campaign. The caller has locked its row, and stores it.
 
-use dataset::{Digest, Header};
-use protocol::{
-    api::problem::{Code, Problem},
-    campaign::{Campaign as Plan, Gate},
-};
-use serde_json::json;
-
-use super::prepare::Prepared;
 use crate::{
     clock::{HOUR, SECOND},
     gate::{self, Decided},
     model::{AccountId, Campaign, Event, JobId, JobKind, JobState, NewNet, PromotionKind, Reason, Refusal, Stall},
     rules::{
-        campaigns::{Counts, weights},
+        campaigns::Counts,
         nets::NetEvent,
         sizing::{DEFAULT_MOVES_PER_GAME, cost_per_position},
     },
     store::{Connection, Jobs, NewJob, Promotion, StoreError, Tx},
+};
+use dataset::{Digest, Header};
+use protocol::{
+    api::problem::{Code, Problem},
+    campaign::{Campaign as Plan, Gate},
 };
 
 /// Milliseconds per active worker over which the start with a new net is spread.
@@ -75,40 +72,6 @@ pub(super) async fn check_sources(tx: &mut Tx<'_>, plan: &Plan) -> Result<(), St
         }
     }
     Ok(())
-}
-
-/// Records the prepared training sets, and creates a training. False if the campaign or games
-/// changed after the sets were read, if a manifest is not stored, or if an account is under review.
-pub(super) async fn begin_training(
-    tx: &mut Tx<'_>,
-    campaign: &mut Campaign,
-    prepared: &Prepared,
-) -> Result<bool, StoreError> {
-    let now = tx.now();
-    let sets = &prepared.training_sets;
-    let (generation, own) = (campaign.generation, sets.first().ok_or(Refusal::NoGames)?);
-    let is_current = own.is_of(campaign) && prepared.learns_from == campaign.plan.learns_from;
-    if !is_current || tx.reviews().any().await? {
-        return Ok(false);
-    }
-    let (mut manifests, mut sources) = (Vec::new(), Vec::new());
-    let positions: Vec<_> = sets.iter().map(|set| set.positions).collect();
-    for (set, weight) in sets.iter().zip(weights(&positions)) {
-        let jobs = tx.jobs().selfplay_of(set.campaign, set.generations.clone()).await?;
-        if !set.is_current(&jobs) || !tx.nets().add_training_set(now, set).await? {
-            return Ok(false);
-        }
-        let file = if sources.is_empty() { "games.json".to_owned() } else { format!("campaign-{}.json", set.campaign) };
-        manifests.push(json!({ "name": file, "sha256": set.hash }));
-        sources.push((file, weight));
-    }
-    let name = campaign.candidate_name(tx.trainings().count_of(campaign).await?);
-    let recipe = campaign.plan.recipe_for(&name, &sources);
-    let recipe = recipe.map_err(|error| StoreError::Corrupt(format!("a recipe that is none: {error}")))?;
-    let training = tx.trainings().add(now, campaign, recipe.to_text(), json!(manifests).to_string()).await?;
-    campaign.begin_training(now, training);
-    tx.record_event(None, Event::Training { campaign: campaign.plan.name.clone(), generation, name }).await?;
-    Ok(true)
 }
 
 /// Adds a trained net as a candidate. A rejected one may return, if training reproduces it.
