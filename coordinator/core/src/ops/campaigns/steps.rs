@@ -1,5 +1,11 @@
 //! Parts of the steps of a campaign. The caller has locked its row, and stores it.
 
+use dataset::{Digest, Header};
+use protocol::{
+    api::problem::{Code, Problem},
+    campaign::{Campaign as Plan, Gate},
+};
+
 use crate::{
     clock::{HOUR, SECOND},
     gate::{self, Decided},
@@ -10,11 +16,6 @@ use crate::{
         sizing::{DEFAULT_MOVES_PER_GAME, cost_per_position},
     },
     store::{Connection, Jobs, NewJob, Promotion, StoreError, Tx},
-};
-use dataset::{Digest, Header};
-use protocol::{
-    api::problem::{Code, Problem},
-    campaign::{Campaign as Plan, Gate},
 };
 
 /// Milliseconds per active worker over which the start with a new net is spread.
