@@ -143,13 +143,9 @@ fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, descr
     }
     let one_in = recipe.data.validation_one_in;
     writeln!(card, "\nOne game in {one_in} was held out, whole: it was measured by them and never learned from them.")?;
-    match &it.parents[..] {
-        [] => writeln!(card, "It began from nothing, with the weights' seed {}.", it.seeds.weights)?,
-        parents => {
-            for parent in parents {
-                writeln!(card, "It began from the checkpoint `{parent}` (SHA-256).")?;
-            }
-        }
+    match (&recipe.start, &it.parents[..]) {
+        (Some(start), [parent, ..]) => writeln!(card, "It began from the {} `{parent}` (SHA-256).", start.kind())?,
+        _ => writeln!(card, "It began from nothing, with the weights' seed {}.", it.seeds.weights)?,
     }
     figures(card, it, recipe, kept)?;
     how(card, it, recipe, kept, description)
@@ -201,7 +197,7 @@ fn how(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, descrip
     }
     writeln!(card, "sha256sum {name}/{file}.nnue\n```\n")?;
     if let Some(start) = &recipe.start {
-        writeln!(card, "The checkpoint that it began from must be at `{}` there.", start.checkpoint)?;
+        writeln!(card, "The {} that it began from must be at `{}` there.", start.kind(), start.file())?;
     }
     if kept == Kept::Best {
         writeln!(card, "This net is of step {}, where the held-out loss was least.", grouped(it.steps))?;

@@ -34,7 +34,7 @@ pub use folder::{Folder, Kept};
 pub use metrics::{Line, Metrics, MetricsError};
 pub(crate) use observer::CHECKPOINT_SECONDS;
 pub use observer::{Observer, Silent};
-pub use plan::{Plan, PlanError};
+pub use plan::{Plan, PlanError, StartError};
 use training::Training;
 pub use views::Views;
 
@@ -45,7 +45,7 @@ const METRICS_INTERVAL_STEPS: u64 = 50;
 pub struct Finished {
     /// The net and the optimiser's state.
     pub state: State,
-    /// The checkpoints that the run started from.
+    /// The checkpoint or net that the run started from.
     pub parents: Vec<Digest>,
     /// The backend's name.
     pub backend: String,

@@ -78,7 +78,7 @@ fn a_run_has_one_beginning() {
     // … but not replaced,
     fs::copy(folder.file("next").join("checkpoint.safetensors"), &start).unwrap();
     let sentence = rejected(&folder, "next.toml", "next");
-    assert!(sentence.contains("this run began with ") && sentence.contains("`start.checkpoint`: "), "{sentence}");
+    assert!(sentence.contains("this run began with ") && sentence.contains("`start`: "), "{sentence}");
     // and a new run from another checkpoint has another identity.
     trained(&folder, "next.toml", "fresh");
     let run = |name: &str| {
@@ -106,7 +106,36 @@ fn a_start_that_does_not_fit_is_rejected() {
     fs::write(&start, &whole[..whole.len() / 2]).unwrap();
     assert!(rejected(&folder, "next.toml", "next").contains("checkpoint.safetensors: not a checkpoint: "));
     fs::remove_file(&start).unwrap();
-    assert!(rejected(&folder, "next.toml", "next").contains("`start.checkpoint`: "));
+    assert!(rejected(&folder, "next.toml", "next").contains("`start`: "));
     fs::create_dir(&start).unwrap();
     assert!(rejected(&folder, "next.toml", "next").contains("it is a folder"));
+}
+
+#[test]
+fn a_run_starts_from_a_published_net() {
+    let folder = with_first_run("start-net");
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    // Its steps are too small to change an integer.
+    let still = recipe.replace("[schedule]", "[schedule]\nlearning_rate = 1e-9\nfinal_learning_rate = 0.0");
+    let start = "\n[start]\nnet = \"first/net.nnue\"\n";
+    fs::write(folder.file("still.toml"), format!("{still}{start}")).unwrap();
+    trained(&folder, "still.toml", "still");
+    let net = |run: &str| fs::read(folder.file(run).join("net.nnue")).unwrap();
+    assert!(net("still") == net("first"));
+    let manifest = fs::read_to_string(folder.file("still").join("net.json")).unwrap();
+    assert!(manifest.contains(&Digest::of(&net("first")).to_string()));
+    let card = fs::read_to_string(folder.file("still").join("net.md")).unwrap();
+    assert!(card.contains("The net that it began from must be at `first/net.nnue` there."), "{card}");
+
+    fs::write(folder.file("next.toml"), format!("{recipe}{start}")).unwrap();
+    trained(&folder, "next.toml", "next");
+    assert!(net("next") != net("first"));
+
+    fs::write(folder.file("wide.toml"), format!("{recipe}{start}").replace("width = 128", "width = 192")).unwrap();
+    assert!(rejected(&folder, "wide.toml", "wide").contains(
+        "net.nnue: its transformer.bias has the dimensions [128]; the recipe's has [192]: it is of a net of another shape"
+    ));
+    fs::write(folder.file("first").join("net.nnue"), &net("first")[..900]).unwrap();
+    let sentence = rejected(&folder, "next.toml", "cut");
+    assert!(sentence.contains("`start`: ") && sentence.contains("net.nnue: "), "{sentence}");
 }

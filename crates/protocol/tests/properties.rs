@@ -279,7 +279,7 @@ fn schedule() -> impl Strategy<Value = Schedule> {
 fn recipe() -> impl Strategy<Value = Recipe> {
     let mode = prop_oneof![Just(QuantisationMode::Clip), Just(QuantisationMode::Fake)];
     let seeds = (0..=i64::MAX as u64, 0..=i64::MAX as u64).prop_map(|(weights, order)| Seeds { weights, order });
-    let start = option::of(file().prop_map(|checkpoint| Start { checkpoint }));
+    let start = option::of(prop_oneof![file().prop_map(Start::Checkpoint), file().prop_map(Start::Net)]);
     let average = option::of((0.0..=1.0f64, 0.0..1.0f64, 0.0..1.0f64));
     let further = prop::collection::vec(schedule(), 0..3);
     let run = (average, mode, seeds, start, 1.001..=1_000_000.0f64, further);

@@ -132,8 +132,8 @@ fn unknown_keys() {
         ("[stop]", "loss = 8", "line 15, column 1: `stop.loss` is no key of a recipe; `stop` may have explosion"),
         (
             "[stop]",
-            "[start]\nnet = 8",
-            "line 16, column 1: `start.net` is no key of a recipe; `start` may have checkpoint",
+            "[start]\nrun = 8",
+            "line 16, column 1: `start.run` is no key of a recipe; `start` may have checkpoint and net",
         ),
     ]);
 }
@@ -324,6 +324,12 @@ fn values_out_of_their_range_elsewhere() {
             "[stop]",
             "[start]\ncheckpoint = \"\"",
             "line 16, column 14: `start.checkpoint` is \"\"; it must be the name of a file",
+        ),
+        ("[stop]", "[start]\nnet = \"\"", "line 16, column 7: `start.net` is \"\"; it must be the name of a file"),
+        (
+            "[stop]",
+            "[start]\ncheckpoint = \"a\"\nnet = \"b\"",
+            "line 17, column 7: `start.net` and `start.checkpoint` exclude each other",
         ),
     ]);
     refused(

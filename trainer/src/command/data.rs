@@ -17,7 +17,7 @@ use crate::data::{Fetch, TrainingData};
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct Arguments {
-    /// Folder of the recipe's manifests and starting checkpoint [default: the recipe's own]
+    /// Folder of the recipe's manifests and file to start from [default: the recipe's own]
     #[arg(long, value_name = "DIR")]
     pub(super) manifests: Option<PathBuf>,
     /// Folder of the shards [default: beside their manifest]

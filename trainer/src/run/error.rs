@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dataset::Digest;
 
-use super::{MetricsError, PlanError};
+use super::{MetricsError, PlanError, StartError};
 use crate::{backend::BackendError, checkpoint::CheckpointError, data::DataError};
 
 /// Why a run stopped.
@@ -19,10 +19,10 @@ pub enum RunError {
     Backend(#[from] BackendError),
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    #[error("`start.checkpoint`: {0}")]
-    Start(CheckpointError),
+    #[error("`start`: {0}")]
+    Start(#[from] StartError),
     #[error(
-        "`start.checkpoint`: {} has the SHA-256 {found}; this run began with {recorded}: give it its own again, or name another folder",
+        "`start`: {} has the SHA-256 {found}; this run began with {recorded}: give it its own again, or name another folder",
         path.display()
     )]
     OtherStart { path: PathBuf, found: Digest, recorded: Digest },

@@ -1,20 +1,24 @@
 //! The plan of a run, derived from its recipe.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use dataset::Digest;
-use nnue::architecture::{Sizes, SizesError};
+use nnue::{
+    NetError, Parameters,
+    architecture::{Sizes, SizesError},
+};
 use protocol::recipe::{self, OptimizerKind, QuantisationMode, Recipe};
 
 use crate::{
     batch::Features,
     checkpoint::{Checkpoint, CheckpointError},
     data::TrainingData,
+    export,
     loss::Loss,
-    model::{Arrays, Head, Shape, VALUE_ONE},
+    model::{Array, Arrays, Head, Shape, VALUE_ONE},
     optimizer::{Lookahead, Method, Optimizer},
 };
 
@@ -73,7 +77,7 @@ impl Plan {
         Digest::of(lines.join("\n").as_bytes()).to_string()
     }
 
-    /// Initial parameters, without a starting checkpoint.
+    /// Initial parameters, without a net to start from.
     pub(super) fn initial_values(&self, recipe: &Recipe) -> Arrays {
         let head = match recipe.architecture.head {
             recipe::Head::PieceValues => Head::PieceValues,
@@ -100,26 +104,56 @@ impl Plan {
     }
 }
 
-/// The starting checkpoint of a recipe.
+/// The file that a recipe's run starts from.
 pub(super) struct Start {
     pub(super) path: PathBuf,
     pub(super) digest: Digest,
     bytes: Vec<u8>,
+    /// Whether it is a checkpoint; else a net.
+    is_checkpoint: bool,
+}
+
+/// An error of the file to start from.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what each case and field is")]
+pub enum StartError {
+    #[error("{}: {cause}", path.display())]
+    Unreadable { path: PathBuf, cause: io::Error },
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    #[error("{}: {cause}", path.display())]
+    Net { path: PathBuf, cause: NetError },
 }
 
 impl Start {
-    /// Reads the recipe's starting checkpoint, if it names one; the content is not checked.
-    pub(super) fn find(recipe: &Recipe, data: &TrainingData) -> Result<Option<Self>, CheckpointError> {
+    /// Reads the recipe's file, if it names one; the content is not checked.
+    pub(super) fn find(recipe: &Recipe, data: &TrainingData) -> Result<Option<Self>, StartError> {
         let Some(start) = &recipe.start else { return Ok(None) };
-        let path = data.named(Path::new(&start.checkpoint));
+        let path = data.named(Path::new(start.file()));
+        let is_checkpoint = matches!(start, recipe::Start::Checkpoint(_));
         match fs::read(&path) {
-            Ok(bytes) => Ok(Some(Self { digest: Digest::of(&bytes), path, bytes })),
-            Err(cause) => Err(CheckpointError::Unreadable { path, cause }),
+            Ok(bytes) => Ok(Some(Self { digest: Digest::of(&bytes), path, bytes, is_checkpoint })),
+            Err(cause) => Err(StartError::Unreadable { path, cause }),
         }
     }
 
     /// Parses the net, which must be of this shape.
-    pub(super) fn values(&self, shape: &Shape) -> Result<Arrays, CheckpointError> {
-        Ok(Checkpoint::from_bytes(&self.path, &self.bytes, shape)?.state.net().clone())
+    pub(super) fn values(&self, shape: &Shape) -> Result<Arrays, StartError> {
+        if self.is_checkpoint {
+            return Ok(Checkpoint::from_bytes(&self.path, &self.bytes, shape)?.state.net().clone());
+        }
+        let parameters = Parameters::from_bytes(&self.bytes);
+        let parameters = parameters.map_err(|cause| StartError::Net { path: self.path.clone(), cause })?;
+        let (found, mut values) = export::dequantise(&parameters);
+        for array in Array::ALL.into_iter().filter(|array| *array != Array::Shared) {
+            let (found, expected) = (array.dimensions(&found), array.dimensions(shape));
+            if found != expected {
+                let (path, array) = (self.path.clone(), array.name().to_owned());
+                return Err(CheckpointError::Dimensions { path, array, found, expected }.into());
+            }
+        }
+        // Its rows hold what was shared.
+        values[Array::Shared] = vec![0.0; Array::Shared.len(shape)];
+        Ok(values)
     }
 }

@@ -5,11 +5,13 @@ use std::{io, mem};
 use dataset::{Digest, training::ReaderPosition};
 use protocol::recipe::{Recipe, StagePlace};
 
-use super::{BackendKind, Conditions, Folder, Kept, Line, Metrics, Observer, Plan, RunError, Views, plan::Start};
+use super::{
+    BackendKind, Conditions, Folder, Kept, Line, Metrics, Observer, Plan, RunError, StartError, Views, plan::Start,
+};
 use crate::{
     backend::{Backend, State},
     batch::Batch,
-    checkpoint::{Best, Checkpoint, CheckpointError, Progress},
+    checkpoint::{Best, Checkpoint, Progress},
     data::{Drawn, Loader, Ready, TrainingData},
     loss::Loss,
     model::Arrays,
@@ -289,9 +291,9 @@ impl<'a> Training<'a> {
 
 /// The state of a new run.
 fn fresh(recipe: &Recipe, data: &TrainingData, plan: &Plan, backend: String) -> Result<Checkpoint, RunError> {
-    let start = Start::find(recipe, data).map_err(RunError::Start)?;
+    let start = Start::find(recipe, data)?;
     let values = match &start {
-        Some(start) => start.values(&plan.shape).map_err(RunError::Start)?,
+        Some(start) => start.values(&plan.shape)?,
         None => plan.initial_values(recipe),
     };
     let parents: Vec<Digest> = start.iter().map(|start| start.digest).collect();
@@ -305,7 +307,7 @@ fn fresh(recipe: &Recipe, data: &TrainingData, plan: &Plan, backend: String) -> 
     })
 }
 
-/// Resumes a run. Its starting checkpoint may be gone; if present, it must be unchanged.
+/// Resumes a run. The file that it started from may be gone; if present, it must be unchanged.
 fn resume(
     recipe: &Recipe,
     data: &TrainingData,
@@ -320,8 +322,8 @@ fn resume(
         return Err(RunError::OtherBackend { theirs: backend.clone(), ours, path });
     }
     match Start::find(recipe, data) {
-        Err(CheckpointError::Unreadable { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(RunError::Start(error)),
+        Err(StartError::Unreadable { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error.into()),
         Ok(start) => {
             for (Start { path, digest, .. }, recorded) in start.into_iter().zip(parents) {
                 if digest != *recorded {

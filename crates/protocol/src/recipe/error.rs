@@ -30,6 +30,8 @@ pub enum RecipeFault {
     Needs { what: String, needed: String },
     #[error("`{key}` is {manifest:?}, which `{other}` is already")]
     ManifestTwice { key: String, manifest: String, other: String },
+    #[error("`start.net` and `start.checkpoint` exclude each other")]
+    TwoStarts,
     #[error("`{0}` has no source with a weight above 0")]
     NoWeight(String),
     #[error("`{key}` is {warm_up}, but its schedule has {steps} steps")]

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use serde::Serialize;
 
-use super::{RecipeError, table::Table};
+use super::{RecipeError, RecipeFault, table::Table};
 
 /// Quantisation-aware training: the net will run in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -32,11 +32,14 @@ pub struct Seeds {
     pub order: u64,
 }
 
-/// The net to start from.
+/// The file of the net to start from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Start {
-    /// The path of its checkpoint.
-    pub checkpoint: String,
+#[serde(rename_all = "lowercase")]
+pub enum Start {
+    /// The checkpoint of a run.
+    Checkpoint(String),
+    /// A net of the engine, whose numbers are rounded.
+    Net(String),
 }
 
 /// The condition for abandoning a run.
@@ -88,9 +91,31 @@ impl Seeds {
 
 impl Start {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, RecipeError> {
-        table.only(&["checkpoint"])?;
-        let checkpoint = table.text("checkpoint", "the name of a file", |text| !text.is_empty())?;
-        Ok(Self { checkpoint: checkpoint.ok_or_else(|| table.missing("checkpoint"))? })
+        table.only(&["checkpoint", "net"])?;
+        let file = |key| table.text(key, "the name of a file", |text| !text.is_empty());
+        match (file("checkpoint")?, file("net")?) {
+            (Some(checkpoint), None) => Ok(Self::Checkpoint(checkpoint)),
+            (None, Some(net)) => Ok(Self::Net(net)),
+            (None, None) => Err(table.missing("checkpoint")),
+            (Some(_), Some(_)) => Err(table.error("net", RecipeFault::TwoStarts)),
+        }
+    }
+
+    /// The path of the file.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        match self {
+            Self::Checkpoint(file) | Self::Net(file) => file,
+        }
+    }
+
+    /// The kind of file.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Checkpoint(_) => "checkpoint",
+            Self::Net(_) => "net",
+        }
     }
 }
 
