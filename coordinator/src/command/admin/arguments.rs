@@ -104,7 +104,8 @@ pub(in crate::command) enum Campaign {
         /// File with the text of the campaign (TOML)
         file: PathBuf,
     },
-    /// Change a campaign: its description, priority, generations, gate or recipe
+    /// Change a campaign: its description, priority, other campaigns to learn from, generations,
+    /// gate or recipe
     Edit {
         /// Name of the campaign
         name: String,

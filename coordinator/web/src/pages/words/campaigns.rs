@@ -85,8 +85,8 @@ super::list::words! {
         roll_back: "Roll back", "回退";
         reason: "Reason", "原因";
         edit: "Edit", "编辑";
-        edit_about: "Description, priority, generations, gate and recipe may be changed; what games are a function of may not.",
-            "可修改说明、优先级、代参数、测试与训练配方；决定对局内容的部分不可修改。";
+        edit_about: "Description, priority, other campaigns to learn from, generations, gate and recipe may be changed; what games are a function of may not.",
+            "可修改说明、优先级、其他来源任务、代参数、测试与训练配方；决定对局内容的部分不可修改。";
         save: "Save", "保存";
         changed_done: "The campaign was changed.", "任务已修改。";
         command_done: "Done.", "操作完成。";
