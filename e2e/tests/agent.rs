@@ -91,7 +91,11 @@ fn an_agent_asks_for_a_token_only_where_a_coordinator_answers() {
 fn a_killed_agent_resumes_to_the_same_net_which_plays_for_the_gate() {
     let stage = Stage::default();
     let mut coordinator = Coordinator::start(&stage, &[]);
-    coordinator.begin(&campaign(120, ""));
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../nets/material.nnue");
+    let champion = coordinator.admin(&["net", "add", file]).trim_matches('"').to_owned();
+    // Each candidate starts from the champion, which is a net of the recipe's shape.
+    let text = campaign(120, "").replacen('\n', &format!("\nchampion = {champion:?}\n"), 1);
+    coordinator.begin(&format!("{text}[recipe.start]\nnet = \"champion\"\n"));
     until_training(&stage, &coordinator);
     let token = coordinator.account("trainer", Role::Trainer);
     let work = stage.path("agent");
@@ -160,6 +164,8 @@ fn a_killed_agent_resumes_to_the_same_net_which_plays_for_the_gate() {
         .unwrap();
     assert!(unbroken.status.success(), "{}", String::from_utf8_lossy(&unbroken.stderr));
     assert_eq!(fs::read(stage.path("unbroken").join("net.nnue")).unwrap(), net);
+    let manifest: Value = serde_json::from_slice(&fs::read(run.join("net.json")).unwrap()).unwrap();
+    assert_eq!(manifest["parents"], serde_json::json!([champion]));
 
     // The games are public once they are checked; trainers may read them before.
     fetch_games(&stage, &coordinator, &token, &run);

@@ -6,8 +6,8 @@
 //! * `lease`: a thread reports progress as a heartbeat while a training runs. A lost lease stops
 //!   the training.
 //! * `retrying_call`: retries a request until the coordinator responds or the agent is stopped.
-//! * `folder`, `files`: the work folder, and the recipes and training sets in it. A recipe names no
-//!   other files.
+//! * `folder`, `files`: the work folder, and the recipes and training sets in it. A recipe names
+//!   one other file at most: a net of the coordinator to start from.
 //! * `training_run`: the run itself, in this process.
 //!
 //! A training that cannot succeed anywhere is given up for good, with a sentence for people. A
@@ -31,7 +31,13 @@ use std::{
 use anyhow::{Context as _, Result};
 use client::{Client, Clock, ServerAddress, Token};
 use dataset::manifest::Manifest;
-use protocol::api::training::{Abandon, Claim, Completion, Offer, Training};
+use protocol::{
+    api::{
+        MAX_NET_BYTES, path,
+        training::{Abandon, Claim, Completion, Offer, Training},
+    },
+    campaign::net_file,
+};
 
 use crate::{
     data::Fetch,
@@ -201,6 +207,11 @@ impl Agent<'_> {
         let is_streamed = recipe.data.streamed && recipe.stages.iter().all(|stage| stage.data.streamed);
         // While shards are fetched, half of the space is for theirs and half for earlier ones.
         let spare_bytes = self.settings.spare_bytes / if is_streamed { 2 } else { 1 };
+        if let Some(net) = files::start(&recipe) {
+            let fetch = || self.client.fetch(&path::net(net), net, MAX_NET_BYTES, &folder.file(&net_file(net)), None);
+            RetryingCall::new(self.stop, self.clock, log).run(Some(lease), fetch)?;
+            log.state(&format!("starting from the net {net}"));
+        }
         self.download(training, is_streamed, &folder, spare_bytes, lease, log)?;
         let (stop, conditions) = (self.stop, self.settings.conditions);
         let fetch = is_streamed.then(|| Fetch { client: self.client.clone(), mirror: None, max_bytes: spare_bytes });

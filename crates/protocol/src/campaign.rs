@@ -215,6 +215,8 @@ pub enum CampaignError {
     Value { key: &'static str, found: String, allowed: String },
     #[error("`{0}` is not for a campaign's recipe: the coordinator says it")]
     NotHere(&'static str),
+    #[error("`recipe.start` of a campaign can only be `net = \"champion\"`")]
+    Start,
     #[error("in `recipe`, {}", .0.fault)]
     Recipe(RecipeError),
     #[error("`recipe.architecture.activation` is `{}`: a fleet's engine loads no net for {}", .0.activation, .0.name)]
@@ -252,7 +254,8 @@ impl Campaign {
         toml::to_string(self).expect("its keys are words and its numbers below 2⁶³")
     }
 
-    /// The recipe for a candidate: the campaign's, with a name and with the training sets.
+    /// The recipe for a candidate: the campaign's, with a name and with the training sets. If the
+    /// campaign's nets start from the champion and there is one, it names the champion's file.
     ///
     /// # Errors
     ///
@@ -261,9 +264,19 @@ impl Campaign {
     /// # Panics
     ///
     /// Never: a table that was parsed can be written.
-    pub fn recipe_for(&self, name: &str, manifests: &[(String, u32)]) -> Result<Recipe, RecipeError> {
+    pub fn recipe_for(
+        &self,
+        name: &str,
+        manifests: &[(String, u32)],
+        champion: Option<Digest>,
+    ) -> Result<Recipe, RecipeError> {
         let mut table = self.recipe.clone();
         table.insert("name".to_owned(), name.into());
+        if table.remove("start").is_some()
+            && let Some(champion) = champion
+        {
+            table.insert("start".to_owned(), start_from(net_file(champion)));
+        }
         let sources = manifests.iter().map(|(manifest, weight)| {
             let weight = i64::from(*weight);
             toml::Table::from_iter([("manifest".into(), manifest.as_str().into()), ("weight".into(), weight.into())])
@@ -363,15 +376,27 @@ impl Campaign {
             return Err(CampaignError::NotHere("recipe.data.sources"));
         }
         // Trainers have only the files that the coordinator gives them.
-        if self.recipe.contains_key("start") {
-            return Err(CampaignError::NotHere("recipe.start"));
+        if self.recipe.get("start").is_some_and(|start| *start != start_from("champion".to_owned())) {
+            return Err(CampaignError::Start);
         }
-        let recipe = self.recipe_for(&self.name, &[("games.json".to_owned(), 1)]).map_err(CampaignError::Recipe)?;
+        let manifests = [("games.json".to_owned(), 1)];
+        let recipe = self.recipe_for(&self.name, &manifests, None).map_err(CampaignError::Recipe)?;
         if let Some(engine) = recipe.architecture.activation.foreign_engine() {
             return Err(CampaignError::ForeignNet(engine));
         }
         Ok(())
     }
+}
+
+/// The name of a net's file in a candidate's recipe.
+#[must_use]
+pub fn net_file(net: Digest) -> String {
+    format!("{net}.nnue")
+}
+
+/// The section `start` that names a net.
+fn start_from(net: String) -> toml::Value {
+    toml::Table::from_iter([("net".to_owned(), net.into())]).into()
 }
 
 fn within(key: &'static str, found: u64, allowed: RangeInclusive<u64>) -> Result<(), CampaignError> {

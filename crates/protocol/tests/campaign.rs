@@ -1,6 +1,10 @@
 //! Campaigns are parsed strictly, and a parsed campaign can be run.
 
-use protocol::campaign::{Campaign, CampaignError};
+use dataset::Digest;
+use protocol::{
+    campaign::{Campaign, CampaignError},
+    recipe::Start,
+};
 
 const SMALL: &str = include_str!("../../../nets/campaigns/small.toml");
 
@@ -16,10 +20,19 @@ fn the_example_is_a_campaign_and_says_the_same_when_written_again() {
 #[test]
 fn a_candidate_s_recipe_has_its_name_and_its_games() {
     let campaign = Campaign::from_text(SMALL).unwrap();
-    let recipe = campaign.recipe_for("small-2", &[("old.json".to_owned(), 1), ("new.json".to_owned(), 2)]).unwrap();
-    assert_eq!((recipe.name.as_str(), recipe.architecture.width), ("small-2", 128));
+    let sets = [("old.json".to_owned(), 1), ("new.json".to_owned(), 2)];
+    let champion = Some(Digest::of(b"net"));
+    let recipe = campaign.recipe_for("small-2", &sets, champion).unwrap();
+    assert_eq!((recipe.name.as_str(), recipe.architecture.width, &recipe.start), ("small-2", 128, &None));
     let sources: Vec<_> = recipe.data.sources.iter().map(|source| (source.manifest.as_str(), source.weight)).collect();
     assert_eq!(sources, [("old.json", 1), ("new.json", 2)]);
+
+    let text = SMALL.replace("[recipe.architecture]", "[recipe.start]\nnet = \"champion\"\n[recipe.architecture]");
+    let further = Campaign::from_text(&text).unwrap();
+    assert_eq!(Campaign::from_text(&further.to_text()).unwrap(), further);
+    let start = |champion| further.recipe_for("small-2", &sets, champion).unwrap().start;
+    assert_eq!(start(champion), Some(Start::Net(format!("{}.nnue", Digest::of(b"net")))));
+    assert_eq!(start(None), None, "the plain evaluation is no net");
 }
 
 #[test]
@@ -56,8 +69,13 @@ fn faults_are_named_with_their_place() {
         ),
         (
             "[recipe.architecture]",
-            "[recipe.start]\ncheckpoint = \"x\"\n[recipe.architecture]",
-            "`recipe.start` is not for a campaign",
+            "[recipe.start]\ncheckpoint = \"champion\"\n[recipe.architecture]",
+            "`recipe.start` of a campaign can only be `net = \"champion\"`",
+        ),
+        (
+            "[recipe.architecture]",
+            "[recipe.start]\nnet = \"../x\"\n[recipe.architecture]",
+            "`recipe.start` of a campaign can only be `net = \"champion\"`",
         ),
         ("[gate]", "[gate]\nbatch_pairs = 0", "`gate.batch_pairs` is 0"),
     ];

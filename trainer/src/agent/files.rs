@@ -1,19 +1,25 @@
 //! Checks of what the coordinator sends, before it is used.
 
-use protocol::{api::training::Training, is_name, recipe::Recipe};
+use dataset::Digest;
+use protocol::{
+    api::training::Training,
+    campaign::net_file,
+    is_name,
+    recipe::{Recipe, Start},
+};
 
 use super::stop_reason::StopReason;
 
 /// Manifest names that the run itself writes.
 const RESERVED_NAMES: [&str; 4] = ["net.json", "best.json", "recipe.json", "metrics.json"];
 
-/// Parses a training's recipe. It may name the training's own manifests, and no other file of this
-/// machine.
+/// Parses a training's recipe. It may name the training's own manifests and a net of the
+/// coordinator to start from, and no other file of this machine.
 pub(super) fn recipe(training: &Training) -> Result<Recipe, StopReason> {
     let impossible = |text: String| StopReason::Impossible(text);
     let recipe = Recipe::from_text(&training.recipe).map_err(|error| impossible(format!("the recipe: {error}")))?;
-    if recipe.start.is_some() {
-        return Err(impossible("the recipe: `start` names a file, and trainers have none".to_owned()));
+    if recipe.start.is_some() && start(&recipe).is_none() {
+        return Err(impossible("the recipe: `start` names a file that is no net of the coordinator".to_owned()));
     }
     for named in &training.manifests {
         let name = &*named.name;
@@ -31,9 +37,15 @@ pub(super) fn recipe(training: &Training) -> Result<Recipe, StopReason> {
     Ok(recipe)
 }
 
+/// The net of the coordinator that a recipe starts from.
+pub(super) fn start(recipe: &Recipe) -> Option<Digest> {
+    let Some(Start::Net(file)) = &recipe.start else { return None };
+    let net = file.split('.').next()?.parse().ok()?;
+    (*file == net_file(net)).then_some(net)
+}
+
 #[cfg(test)]
 mod tests {
-    use dataset::Digest;
     use protocol::api::training::NamedManifest;
 
     use super::*;
@@ -56,6 +68,9 @@ mod tests {
     #[test]
     fn a_recipe_names_its_own_training_sets_and_nothing_else() {
         assert!(recipe(&training("games.json", "games.json", "")).is_ok());
+        let net = Digest::of(b"net");
+        let from_net = recipe(&training("games.json", "games.json", &format!("[start]\nnet = \"{net}.nnue\"\n")));
+        assert_eq!(start(&from_net.unwrap()), Some(net));
         for (name, source, rest) in [
             ("games.json", "other.json", ""),
             ("../games.json", "../games.json", ""),
@@ -64,6 +79,9 @@ mod tests {
             ("net.json", "net.json", ""),
             ("recipe.toml", "recipe.toml", ""),
             ("games.json", "games.json", "[start]\ncheckpoint = \"/some/file\"\n"),
+            ("games.json", "games.json", "[start]\nnet = \"/some/file\"\n"),
+            ("games.json", "games.json", "[start]\nnet = \"net.nnue\"\n"),
+            ("games.json", "games.json", &format!("[start]\nnet = \"{net}.nnue/../../file\"\n")),
             ("games.json", "games.json", "[[stages]]\ndata.sources = [{ manifest = \"other.json\" }]\n"),
             ("games.json", "games.json", "[nonsense]\n"),
         ] {

@@ -18,7 +18,7 @@ use crate::{
     command::Export,
     data::{DataError, Fetch, TrainingData},
     export::ExportError,
-    run::{self, CHECKPOINT_SECONDS, Conditions, Folder, Kept, Line, Observer, RunError, Views},
+    run::{self, CHECKPOINT_SECONDS, Conditions, Folder, Kept, Line, Observer, RunError, StartError, Views},
 };
 
 /// A run of one training.
@@ -207,6 +207,10 @@ fn classify_run_error(error: RunError) -> StopReason {
         )),
         RunError::Data(error) => classify_data_error(error),
         RunError::Plan(error) => StopReason::Impossible(error.to_string()),
+        // The net was downloaded whole, so it is of another shape.
+        RunError::Start(error @ (StartError::Net { .. } | StartError::Checkpoint(_))) => {
+            StopReason::Impossible(format!("the recipe: {error}"))
+        }
         error => StopReason::LocalFailure(error.into()),
     }
 }
@@ -288,6 +292,10 @@ mod tests {
         }
         let diverged = RunError::NotANumber { step: 1, what: "the loss is", checkpoint: 0, path: path() };
         assert!(!is_back(classify_run_error(diverged)));
+        let unreadable = StartError::Unreadable { path: path(), cause: io_error() };
+        assert!(is_back(classify_run_error(RunError::Start(unreadable))));
+        let other_shape = StartError::Net { path: path(), cause: NetError::Foreign };
+        assert!(!is_back(classify_run_error(RunError::Start(other_shape))));
         assert!(!is_back(classify_run_error(RunError::Data(DataError::NothingHeldOut))));
     }
 

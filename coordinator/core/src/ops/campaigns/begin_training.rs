@@ -35,7 +35,7 @@ pub(super) async fn begin_training(
         sources.push((file, weight));
     }
     let name = campaign.candidate_name(tx.trainings().count_of(campaign).await?);
-    let recipe = campaign.plan.recipe_for(&name, &sources);
+    let recipe = campaign.plan.recipe_for(&name, &sources, campaign.champion);
     let recipe = recipe.map_err(|error| StoreError::Corrupt(format!("a recipe that is none: {error}")))?;
     let training = tx.trainings().add(now, campaign, recipe.to_text(), json!(manifests).to_string()).await?;
     campaign.begin_training(now, training);
