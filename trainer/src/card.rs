@@ -205,7 +205,7 @@ fn how(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, descrip
         writeln!(card, "This net is of step {}, where the run was stopped or looked at.", grouped(it.steps))?;
     }
     if it.versions.backend == BackendKind::CPU {
-        writeln!(card, "Any machine gets the same bytes, whatever its instruction set and number of threads.\n")?;
+        writeln!(card, "With the same version of the trainer, any machine gets the same bytes.\n")?;
     } else {
         writeln!(card, "Another machine gets a net like it, not the same bytes.\n")?;
     }
