@@ -72,7 +72,7 @@ fn a_net_that_tells_attackers_apart_is_trained_and_written() {
     let output = trainer(&["train", "kings.toml", "--out", "kings"], &folder);
     let sentence = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), sentence.lines().count()), (Some(2), 1), "{sentence}");
-    assert!(sentence.contains("`start.checkpoint`: ") && sentence.contains("transformer.weight"), "{sentence}");
+    assert!(sentence.contains("`start`: ") && sentence.contains("transformer.weight"), "{sentence}");
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn an_invalid_run_is_rejected_in_a_sentence() {
     with("[schedule]", "[start]\ncheckpoint = \"nothing\"\n[schedule]");
     assert!(
         rejected(&folder, &[])
-            .contains(&format!("`start.checkpoint`: {}: there is no such file", folder.file("nothing").display()))
+            .contains(&format!("`start`: {}: there is no such file", folder.file("nothing").display()))
     );
 
     with("", "");

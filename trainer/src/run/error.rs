@@ -20,7 +20,7 @@ pub enum RunError {
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     #[error("`start`: {0}")]
-    Start(#[from] StartError),
+    Start(StartError),
     #[error(
         "`start`: {} has the SHA-256 {found}; this run began with {recorded}: give it its own again, or name another folder",
         path.display()

@@ -291,9 +291,9 @@ impl<'a> Training<'a> {
 
 /// The state of a new run.
 fn fresh(recipe: &Recipe, data: &TrainingData, plan: &Plan, backend: String) -> Result<Checkpoint, RunError> {
-    let start = Start::find(recipe, data)?;
+    let start = Start::find(recipe, data).map_err(RunError::Start)?;
     let values = match &start {
-        Some(start) => start.values(&plan.shape)?,
+        Some(start) => start.values(&plan.shape).map_err(RunError::Start)?,
         None => plan.initial_values(recipe),
     };
     let parents: Vec<Digest> = start.iter().map(|start| start.digest).collect();
@@ -323,7 +323,7 @@ fn resume(
     }
     match Start::find(recipe, data) {
         Err(StartError::Unreadable { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(RunError::Start(error)),
         Ok(start) => {
             for (Start { path, digest, .. }, recorded) in start.into_iter().zip(parents) {
                 if digest != *recorded {
