@@ -22,7 +22,7 @@ pub const DEPTH: u32 = 13;
 pub const HASH_MEBIBYTES: usize = 16;
 
 /// The [`signature`] with the plain evaluation, which identifies this search in game records.
-pub const SIGNATURE: u64 = 7_773_010;
+pub const SIGNATURE: u64 = 8_074_760;
 
 /// Returns the positions in order.
 ///

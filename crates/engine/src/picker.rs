@@ -4,6 +4,7 @@
 //! losing captures. Quiet moves are ordered by butterfly, continuation and pawn history, with a
 //! bonus for checks. Later stages are generated only when needed.
 
+use arrayvec::ArrayVec;
 use xiangqi::{Move, MoveList, PieceKind, Position, rules::Game};
 
 use crate::{
@@ -13,6 +14,13 @@ use crate::{
 
 /// The bonus of a quiet move that closes a repetition: more than all histories together.
 const REPETITION_BONUS: i32 = 1 << 20;
+
+/// Bits for the place of a move beside its score. A score has 22 bits: the bonus, and less again of
+/// all else, at any parameters.
+const PLACE_BITS: u32 = 7;
+/// The last place, more than there are moves.
+const LAST_PLACE: i32 = (1 << PLACE_BITS) - 1;
+const _: () = assert!(xiangqi::MAX_MOVES <= 1 << PLACE_BITS);
 
 /// The next step of the picker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +43,8 @@ pub(crate) struct Picker {
     captures_only: bool,
     skip_quiets: bool,
     moves: MoveList,
-    scores: [i32; xiangqi::MAX_MOVES],
+    /// The score of each move, in the order of `moves`.
+    scores: ArrayVec<i32, { xiangqi::MAX_MOVES }>,
     next: usize,
     bad: MoveList,
     next_bad: usize,
@@ -73,7 +82,7 @@ impl Picker {
             captures_only,
             skip_quiets: false,
             moves: MoveList::new(),
-            scores: [0; xiangqi::MAX_MOVES],
+            scores: ArrayVec::new(),
             next: 0,
             bad: MoveList::new(),
             next_bad: 0,
@@ -146,8 +155,11 @@ impl Picker {
     /// Selection sort: returns the best of the remaining moves, without the table move.
     fn select_best(&mut self) -> Option<Move> {
         loop {
-            let left = self.next..self.moves.len();
-            let best = left.max_by_key(|index| (self.scores[*index], std::cmp::Reverse(*index)))?;
+            // The place in the low bits decides between equal scores: the first move wins. One
+            // number for both makes a loop without branches.
+            let left = self.scores[self.next..].iter().zip((0..=LAST_PLACE).rev());
+            let best = left.map(|(score, place)| score << PLACE_BITS | place).max()?;
+            let best = self.next + (LAST_PLACE - (best & LAST_PLACE)) as usize;
             self.moves.swap(self.next, best);
             self.scores.swap(self.next, best);
             let mv = self.moves[self.next];
@@ -159,31 +171,38 @@ impl Picker {
     }
 
     fn score_captures(&mut self, position: &Position, histories: &Histories, tune: &Parameters) {
-        for (mv, score) in self.moves.iter().zip(&mut self.scores) {
-            let (Some(piece), Some(victim)) = (position.piece_at(mv.from()), position.piece_at(mv.to())) else {
-                continue;
-            };
-            *score =
-                victim_value(tune, victim.kind()) * tune.mvv_factor + histories.capture(piece, mv.to(), victim.kind());
-        }
+        self.scores = self
+            .moves
+            .iter()
+            .map(|mv| match (position.piece_at(mv.from()), position.piece_at(mv.to())) {
+                (Some(piece), Some(victim)) => {
+                    victim_value(tune, victim.kind()) * tune.mvv_factor
+                        + histories.capture(piece, mv.to(), victim.kind())
+                }
+                _ => 0,
+            })
+            .collect();
     }
 
     fn score_quiets(&mut self, game: &Game, histories: &Histories, tune: &Parameters, context: Context) {
         let position = game.position();
-        for (mv, score) in self.moves.iter().zip(&mut self.scores) {
+        let (side, pawns) = (position.turn(), position.pawn_key());
+        self.scores.clear();
+        for mv in &self.moves {
             let Some(piece) = position.piece_at(mv.from()) else { continue };
             let piece_to = PieceTo::new(piece, mv.to());
-            *score = tune.picker_quiet_weight * histories.quiet(position.turn(), *mv)
-                + tune.picker_pawn_weight * histories.pawn(position.pawn_key(), piece_to)
+            let mut score = tune.picker_quiet_weight * histories.quiet(side, *mv)
+                + tune.picker_pawn_weight * histories.pawn(pawns, piece_to)
                 + context.before.iter().map(|before| histories.continuation(*before, piece_to)).sum::<i32>();
             // Checks are few, and mates begin with them.
             if position.gives_check(*mv) && position.see_ge(*mv, tune.picker_check_see) {
-                *score += tune.picker_check_bonus;
+                score += tune.picker_check_bonus;
             }
             // A closed repetition is judged without a search, and may win or save the game.
             if game.may_repeat(*mv) {
-                *score += REPETITION_BONUS;
+                score += REPETITION_BONUS;
             }
+            self.scores.push(score);
         }
     }
 }

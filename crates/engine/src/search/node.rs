@@ -6,8 +6,7 @@
 //! set `self.reach`**, directly or through the child search whose score it returns.
 //!
 //! Margins are parameters ([`crate::tune`]), in hundredths of a pawn; each default changes the
-//! bench signature. `docs/SEARCH.md` logs the measured ones (LMP, SEE pruning, LMR); the others are
-//! estimates and were not tested singly.
+//! bench signature. SPSA tuned most of them together (`docs/SEARCH.md`).
 //! There is no SEE pruning in the move loop: it cost 79 Elo.
 
 use xiangqi::{Move, MoveList};
@@ -322,8 +321,7 @@ impl Worker {
             if !at_root && best > -MIN_VERDICT && !never_pruned {
                 let reduced = (depth - reduction / 1024).max(0);
                 if victim.is_none() {
-                    // Late move pruning (LMP): a quiet move this late rarely helps. 8 + 2 depth²
-                    // measured 42 Elo better than 4 + depth², and is not applied in check.
+                    // Late move pruning (LMP): a quiet move this late rarely helps. Not in check.
                     let max_moves = (tune.lmp_base + tune.lmp_slope * depth * depth) as usize;
                     if !in_check && move_count >= max_moves {
                         picker.skip_quiets();

@@ -83,6 +83,14 @@ impl Position {
         let color = piece.color();
         let (from, to) = (mv.from(), mv.to());
         let king = self.king(!color);
+        // A move that neither leaves nor enters the king's zone opens and blocks nothing. So it
+        // checks only as a horse, whose leg is in the zone.
+        let zone = attacks::king_zone(king);
+        if !zone.contains(from) && !zone.contains(to) {
+            return piece.kind() == PieceKind::Horse
+                && attacks::horse_unblocked(king).contains(to)
+                && attacks::horse_to(king, self.occupied()).contains(to);
+        }
         let occupied = self.occupied().without(from).with(to);
         // Direct check: by the moved piece.
         if attacks::captures(piece, to, occupied).contains(king) && piece.kind() != PieceKind::King {
