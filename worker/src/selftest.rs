@@ -33,9 +33,9 @@ pub struct SelftestRecord {
 
 /// Reference games: names and digests.
 pub const GAMES: [(&str, &str); 3] = [
-    ("plain", "56d3ebe8439e7f0fa8e939a1733323a16dfd820b640c4c91535dcc588e993b74"),
-    ("net", "fd3ff8a0d3f6b3d69d6b633f5c9fb1c4c0632febf3683d24b6e5372c8f19ad9a"),
-    ("match", "f4c8da08c6c6aef7e475955880d76afb313083ed5d7929a917f92b8b233e1f70"),
+    ("plain", "f47a1c3e4fcad818a3a36ca832dccca35a82464d94aa4ad994da4921299ae010"),
+    ("net", "ce070f55329f6c13c4a941060f0c08093f459299af272e0b55693c650e7ba810"),
+    ("match", "582da106ec6c169778ed513b4578611de177f4cd920c3fdc4ea5a05b7b5bdd4c"),
 ];
 
 /// Runs all tests and returns the bench's node count. `progress` is called with each step.

@@ -36,7 +36,7 @@ fn each_line_ends_in_mate() {
 /// The short ones, with another evaluation than the one that found them.
 #[test]
 fn every_defence_loses() {
-    let mut prover = Prover::new(&Settings::DEFAULT, 1_000_000);
+    let mut prover = Prover::new(&Settings::DEFAULT, 4_000_000);
     let short: Vec<_> = mates().into_iter().filter(|(_, line)| line.len() <= 7).collect();
     assert!(short.len() > 50, "{}", short.len());
     for (fen, line) in short {

@@ -98,7 +98,8 @@ async fn games_that_are_held_are_played_by_others_in_time() {
 async fn upload_of_rubbish(bench: &Bench, token: &str, lease: &Lease, number: i32) -> reqwest::Response {
     let mut records = play(&lease.terms, 1);
     for scored in records.iter_mut().flat_map(|record| &mut record.moves) {
-        scored.score = scored.score.map(|score| score + number);
+        // Towards zero: no score leaves the range of scores.
+        scored.score = scored.score.map(|score| score - number * score.signum());
     }
     // A result that the rules do not give: the precheck does not see it, and the replay does.
     records[0].outcome = match records[0].outcome {

@@ -36,7 +36,9 @@ fn options_of_other_engines_are_accepted_where_they_mean_the_same() {
 fn parameters_are_options_for_tuning() {
     let mut client = Client::with(Setup { tune: true, ..setup() });
     let answer = client.request("uci");
-    assert!(answer.contains("\noption name lmr_base type spin default 460 min 0 max 1500\n"), "{answer}");
+    let default = engine::tune::Parameter::find("lmr_base").unwrap().default;
+    let line = format!("\noption name lmr_base type spin default {default} min 0 max 1500\n");
+    assert!(answer.contains(&line), "{answer}");
     assert!(answer.contains("\noption name check_extension_see type spin default 0 min -200 max 200\n"), "{answer}");
     let mut nodes = |line: &str| {
         assert_eq!(client.request(line), "", "{line}");
@@ -44,7 +46,7 @@ fn parameters_are_options_for_tuning() {
     };
     let before = nodes("setoption name check_extension_see value 0");
     assert_ne!(nodes("setoption name LMR_base value 900"), before);
-    assert_eq!(nodes("setoption name lmr_base value 460"), before);
+    assert_eq!(nodes(&format!("setoption name lmr_base value {default}")), before);
     assert_eq!(
         client.request("setoption name lmr_base value 1501"),
         "info string setoption lmr_base: `1501` is not a whole number from 0 to 1500\n"
