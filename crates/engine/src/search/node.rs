@@ -6,7 +6,7 @@
 //! set `self.reach`**, directly or through the child search whose score it returns.
 //!
 //! Margins are parameters ([`crate::tune`]), in hundredths of a pawn; each default changes the
-//! bench signature. SPSA tuned most of them together (`docs/SEARCH.md`).
+//! bench signature. SPSA tuned many of them together (`docs/SEARCH.md`).
 //! There is no SEE pruning in the move loop: it cost 79 Elo.
 
 use xiangqi::{Move, MoveList};
