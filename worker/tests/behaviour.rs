@@ -314,7 +314,8 @@ fn the_next_lease_arrives_before_the_last_games_begin() {
 
 #[test]
 fn threads_without_memory_rest_and_are_not_claimed() {
-    let coordinator = Coordinator::new(header(300), 60, 10);
+    // Games until the status was seen, however fast they are.
+    let coordinator = Coordinator::new(header(300), u64::MAX, 10);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start_with(&coordinator.url(), state.path(), clock(), |settings| {
         settings.memory_mebibytes = 80;
@@ -322,8 +323,9 @@ fn threads_without_memory_rest_and_are_not_claimed() {
     let why =
         "1 of 2 threads rest: these games need 25 MiB a thread and 32 MiB beside, and 80 MiB are allowed (`--memory`).";
     worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing && snapshot.reason.as_deref() == Some(why));
-    coordinator.wait_for(60);
-    let shown = worker.said.wait_for(|snapshot| snapshot.games == 60).nodes_per_second.unwrap();
+    let games = coordinator.end_after_leased();
+    coordinator.wait_for(games);
+    let shown = worker.said.wait_for(|snapshot| snapshot.games == games).nodes_per_second.unwrap();
     // The speed of one thread. It is not changed after the last game, and a request follows.
     wait_until(|| {
         let ask = coordinator.state().last.clone().unwrap();
@@ -332,7 +334,7 @@ fn threads_without_memory_rest_and_are_not_claimed() {
     });
     worker.finish();
     let one = Header { first_game: 0, ..header(300) };
-    coordinator.check(digest_of(&one, Evaluation::Plain, None, 60));
+    coordinator.check(digest_of(&one, Evaluation::Plain, None, games));
 }
 
 #[test]

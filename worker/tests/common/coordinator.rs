@@ -154,6 +154,13 @@ impl Coordinator {
         panic!("the port cannot be had again");
     }
 
+    /// Leases no game that was not yet leased, and returns the number of all games.
+    pub(crate) fn end_after_leased(&self) -> u64 {
+        let mut state = self.state();
+        state.games = state.next;
+        state.next
+    }
+
     /// Waits until this number of games is accepted, and in vain only if no more come.
     pub(crate) fn wait_for(&self, games: u64) {
         let (mut accepted, mut waits) = (0, 0);
