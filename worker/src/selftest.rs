@@ -33,9 +33,9 @@ pub struct SelftestRecord {
 
 /// Reference games: names and digests.
 pub const GAMES: [(&str, &str); 3] = [
-    ("plain", "f47a1c3e4fcad818a3a36ca832dccca35a82464d94aa4ad994da4921299ae010"),
-    ("net", "ce070f55329f6c13c4a941060f0c08093f459299af272e0b55693c650e7ba810"),
-    ("match", "582da106ec6c169778ed513b4578611de177f4cd920c3fdc4ea5a05b7b5bdd4c"),
+    ("plain", "7ce3cef46e68ba21c4f29f21d1bb68937978f0a4047eb1c58e0933014bc35d28"),
+    ("net", "c169373ea3e8f2a01bb32b311ceaacedb285fb7b6484dc620bad700d74506ee4"),
+    ("match", "4f3091bf2ba558bf276e54e0c4f93974069e29439bdca1b35dd8197b5ae2e66e"),
 ];
 
 /// Runs all tests and returns the bench's node count. `progress` is called with each step.

@@ -34,13 +34,22 @@ enum Stage {
     Done,
 }
 
+/// The quiet moves that a picker yields.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quiets {
+    All,
+    /// The checks that reach this by SEE.
+    Checks(i32),
+    None,
+}
+
 /// Yields the legal moves of a position in order.
 pub(crate) struct Picker {
     stage: Stage,
     tt_move: Option<Move>,
     /// The SEE threshold of good captures.
     threshold: i32,
-    captures_only: bool,
+    quiets: Quiets,
     skip_quiets: bool,
     moves: MoveList,
     /// The score of each move, in the order of `moves`.
@@ -64,22 +73,32 @@ impl Context {
 impl Picker {
     /// A picker of all legal moves.
     pub(crate) fn new(position: &Position, tt_move: Option<Move>) -> Self {
-        Self::begin(position, tt_move, 0, false)
+        Self::begin(position, tt_move, 0, Quiets::All)
     }
 
     /// A picker of the captures that gain at least `threshold` by SEE.
     pub(crate) fn captures(position: &Position, tt_move: Option<Move>, threshold: i32) -> Self {
         let tt_move = tt_move.filter(|mv| position.piece_at(mv.to()).is_some());
-        Self::begin(position, tt_move, threshold, true)
+        Self::begin(position, tt_move, threshold, Quiets::None)
     }
 
-    fn begin(position: &Position, tt_move: Option<Move>, threshold: i32, captures_only: bool) -> Self {
+    /// The same, and the quiet checks that reach `check_threshold` by SEE.
+    pub(crate) fn captures_and_checks(
+        position: &Position,
+        tt_move: Option<Move>,
+        threshold: i32,
+        check_threshold: i32,
+    ) -> Self {
+        Self { quiets: Quiets::Checks(check_threshold), ..Self::captures(position, tt_move, threshold) }
+    }
+
+    fn begin(position: &Position, tt_move: Option<Move>, threshold: i32, quiets: Quiets) -> Self {
         Self {
             stage: Stage::TtMove,
             // After a key collision the table move belongs to another position.
             tt_move: tt_move.filter(|mv| position.is_legal(*mv)),
             threshold,
-            captures_only,
+            quiets,
             skip_quiets: false,
             moves: MoveList::new(),
             scores: ArrayVec::new(),
@@ -123,7 +142,7 @@ impl Picker {
                 Stage::GoodCaptures => match self.select_best() {
                     Some(mv) if position.see_ge(mv, self.threshold) => return Some(mv),
                     Some(mv) => self.bad.push(mv),
-                    None if self.captures_only => self.stage = Stage::Done,
+                    None if self.quiets == Quiets::None => self.stage = Stage::Done,
                     None => self.stage = Stage::GenerateQuiets,
                 },
                 Stage::GenerateQuiets => {
@@ -132,13 +151,17 @@ impl Picker {
                         continue;
                     }
                     self.moves = position.quiets();
+                    if let Quiets::Checks(threshold) = self.quiets {
+                        self.moves.retain(|mv| position.gives_check(*mv) && position.see_ge(*mv, threshold));
+                    }
                     self.next = 0;
                     self.score_quiets(game, histories, tune, context);
                     self.stage = Stage::Quiets;
                 }
                 Stage::Quiets => match self.select_best() {
                     Some(mv) if !self.skip_quiets => return Some(mv),
-                    _ => self.stage = Stage::BadCaptures,
+                    _ if self.quiets == Quiets::All => self.stage = Stage::BadCaptures,
+                    _ => self.stage = Stage::Done,
                 },
                 Stage::BadCaptures => match self.bad.get(self.next_bad) {
                     Some(mv) => {

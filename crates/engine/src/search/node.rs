@@ -7,7 +7,7 @@
 //!
 //! Margins are parameters ([`crate::tune`]), in hundredths of a pawn; each default changes the
 //! bench signature. SPSA tuned many of them together (`docs/SEARCH.md`).
-//! There is no SEE pruning in the move loop: it cost 79 Elo.
+//! SEE pruning leaves captures and checks alone: of those it cost games.
 
 use xiangqi::{Move, MoveList};
 
@@ -36,7 +36,7 @@ impl Worker {
         let in_check = self.game.position().in_check();
         // Quiescence search at the horizon.
         if depth <= 0 {
-            return self.quiesce::<PV>(shared, alpha, beta, ply);
+            return self.quiesce::<PV>(shared, alpha, beta, ply, tune.qs_checks);
         }
         depth = depth.min(MAX_PLY as i32 - 1);
         let at_root = PV && ply == 0;
@@ -130,7 +130,7 @@ impl Worker {
                 && evaluation + tune.razoring_slope * depth + tune.razoring_base < alpha
                 && !score::is_decided(alpha)
             {
-                let score = self.quiesce::<false>(shared, alpha, alpha + 1, ply);
+                let score = self.quiesce::<false>(shared, alpha, alpha + 1, ply, tune.qs_checks);
                 if score <= alpha || self.stopped {
                     return score;
                 }
@@ -249,7 +249,7 @@ impl Worker {
             }
             shared.table.prefetch(self.game.position().key_after(mv));
             self.make(ply, mv);
-            let mut score = -self.quiesce::<false>(shared, -probcut_beta, -probcut_beta + 1, ply + 1);
+            let mut score = -self.quiesce::<false>(shared, -probcut_beta, -probcut_beta + 1, ply + 1, 0);
             if score >= probcut_beta && !self.stopped {
                 let reduced = depth - tune.probcut_reduction;
                 score = -self.search::<false>(shared, -probcut_beta, -probcut_beta + 1, reduced, ply + 1, !cut_node);
@@ -333,15 +333,22 @@ impl Worker {
                             picker.skip_quiets();
                             continue;
                         }
-                        // Futility pruning: the static evaluation plus a margin that grows with the
-                        // reduced depth, an estimate of what quiet moves can gain, stays below
-                        // alpha.
-                        let margin = tune.futility_base + tune.futility_slope * reduced;
+                        // Futility pruning: the static evaluation plus a margin stays below alpha.
+                        // The margin estimates what the move can gain; it grows with the reduced
+                        // depth and the history.
+                        let margin =
+                            tune.futility_base + tune.futility_slope * reduced + history / tune.futility_history;
                         if !in_check
                             && reduced <= tune.futility_depth
                             && self.ss(ply).static_evaluation.is_some_and(|now| now + margin <= alpha)
                         {
-                            picker.skip_quiets();
+                            continue;
+                        }
+                        // SEE pruning: moves onto attacked squares. The deeper the search below,
+                        // the more a sacrifice may be worth.
+                        let below = (reduced - 1).max(0);
+                        let loss = (tune.see_pruning_curve * below + tune.see_pruning_slope) * below;
+                        if !self.game.position().see_ge(mv, -loss) {
                             continue;
                         }
                     }

@@ -1,5 +1,5 @@
-//! Quiescence search: captures until the position is quiet, all evasions in check. Captures that
-//! lose material by SEE are skipped.
+//! Quiescence search: captures until the position is quiet, all evasions in check. At first also
+//! quiet checks. Moves that lose material by SEE are skipped.
 
 use super::{ANYWHERE, Shared, Worker};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Worker {
-    /// Searches captures only; in check, all moves.
+    /// Searches captures, and quiet checks for so many of the side's moves; in check, all moves.
     #[allow(clippy::too_many_lines, reason = "the steps of one node, in order")]
     pub(super) fn quiesce<const PV: bool>(
         &mut self,
@@ -17,6 +17,7 @@ impl Worker {
         mut alpha: Score,
         beta: Score,
         ply: usize,
+        checks: i32,
     ) -> Score {
         let tune = shared.parameters;
         if PV {
@@ -39,8 +40,11 @@ impl Worker {
 
         let key = self.key();
         let tt_entry = shared.table.probe(key, ply);
+        // Its depth in the table: an entry without quiet checks does not answer a node with them.
+        let depth = if in_check || checks > 0 { 0 } else { -1 };
         if let Some(entry) = tt_entry
             && !PV
+            && entry.depth >= depth
             && entry.cuts_off(alpha, beta)
         {
             return entry.score;
@@ -83,6 +87,9 @@ impl Worker {
         let tt_move = tt_entry.and_then(|entry| entry.mv);
         let (mut picker, context) = if in_check {
             (Picker::new(self.game.position(), tt_move), self.context(ply))
+        } else if checks > 0 {
+            let position = self.game.position();
+            (Picker::captures_and_checks(position, tt_move, tune.qs_see, tune.qs_check_see), self.context(ply))
         } else {
             (Picker::captures(self.game.position(), tt_move, tune.qs_see), Context::NONE)
         };
@@ -104,7 +111,7 @@ impl Worker {
                 break;
             }
             self.make(ply, mv);
-            let score = -self.quiesce::<PV>(shared, -beta, -alpha, ply + 1);
+            let score = -self.quiesce::<PV>(shared, -beta, -alpha, ply + 1, checks - i32::from(!in_check));
             self.unmake();
             if self.stopped {
                 return 0;
@@ -140,7 +147,7 @@ impl Worker {
             shared,
             key,
             ply,
-            Entry { mv: best_move, score: best, evaluation: raw_evaluation, depth: 0, bound, tt_pv },
+            Entry { mv: best_move, score: best, evaluation: raw_evaluation, depth, bound, tt_pv },
         );
         best
     }

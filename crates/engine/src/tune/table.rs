@@ -28,6 +28,7 @@ parameters! {
     fail_low_bonus = 120, 0, 300, 15: "history bonus of the move that made a node fail low, in percent";
     futility_base = 9, 0, 300, 15: "futility pruning: margin at reduced depth 0";
     futility_depth = 8, 2, 14, 1: "futility pruning: greatest reduced depth";
+    futility_history = 100, 20, 2000, 20: "futility pruning: history divided by this is added to the margin";
     futility_slope = 57, 20, 200, 10: "futility pruning: margin for each ply of reduced depth";
     history_bonus_max = 1639, 400, 5000, 200: "greatest history bonus of a cutoff";
     history_bonus_offset = -139, -300, 400, 40: "taken off the history bonus";
@@ -71,6 +72,8 @@ parameters! {
     rfp_depth = 8, 2, 14, 1: "reverse futility pruning: greatest depth";
     rfp_improving = 8, 0, 200, 10: "reverse futility pruning: the margin is lower by this if improving";
     rfp_slope = 83, 20, 200, 8: "reverse futility pruning: margin a ply";
+    see_pruning_curve = 28, 0, 100, 4: "SEE pruning of quiet moves: the loss allowed for each squared ply";
+    see_pruning_slope = 49, 0, 300, 8: "SEE pruning of quiet moves: the loss allowed for each ply of reduced depth";
     singular_depth = 7, 4, 12, 1: "singular extension: least depth";
     singular_depth_divisor = 2, 2, 3, 1: "singular extension: its search has this part of the depth";
     singular_double_margin = 20, 0, 100, 5: "singular extension: double this far below its bound";
@@ -86,6 +89,8 @@ parameters! {
     lmr_divisor = 223, 120, 500, 12: "ln(depth) times ln(move) is divided by a hundredth of this";
 
     // Quiescence: search/quiescence.rs.
+    qs_check_see = 0, -200, 200, 20: "SEE that a quiet check must reach";
+    qs_checks = 1, 0, 4, 1: "moves of a side, the first ones, with quiet checks";
     qs_delta_margin = 220, 40, 500, 20: "delta pruning: what a capture may gain beyond its victim";
     qs_evasions = 3, 1, 10, 1: "in check, moves after which losing captures are skipped";
     qs_see = -44, -150, 150, 20: "SEE that a capture must reach";
