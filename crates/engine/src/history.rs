@@ -49,6 +49,22 @@ impl PieceTo {
     }
 }
 
+/// The history of every move in one context, such as continuation history after one move.
+#[derive(Clone, Copy)]
+pub(crate) struct HistoryRow([HistoryValue; PieceTo::COUNT]);
+
+impl HistoryRow {
+    const NEW: Self = Self([HistoryValue(0); PieceTo::COUNT]);
+
+    pub(crate) fn get(&self, now: PieceTo) -> i32 {
+        self.0[now.index()].get()
+    }
+
+    fn update(&mut self, now: PieceTo, bonus: i32, limit: i32) {
+        self.0[now.index()].update(bonus, limit);
+    }
+}
+
 /// Slots of each correction table; keys are taken modulo this.
 const CORRECTION_SLOTS: usize = 16_384;
 
@@ -81,8 +97,9 @@ impl CorrectionKeys {
 pub(crate) struct Histories {
     quiet: Box<[[[HistoryValue; POINTS]; POINTS]; 2]>,
     capture: Box<[[[HistoryValue; PieceKind::COUNT]; POINTS]; Piece::COUNT]>,
-    continuation: Box<[HistoryValue]>,
-    pawn: Box<[HistoryValue]>,
+    /// By the move before. The last row, after a null move, stays zero.
+    continuation: Box<[HistoryRow]>,
+    pawn: Box<[HistoryRow]>,
     /// In the order of [`CorrectionKeys::keys`].
     correction: [Box<CorrectionTable>; 4],
     continuation_correction: Box<[HistoryValue]>,
@@ -100,8 +117,8 @@ impl Histories {
         Self {
             quiet: boxed_rows([[HistoryValue::default(); POINTS]; POINTS]),
             capture: boxed_rows([[HistoryValue::default(); PieceKind::COUNT]; POINTS]),
-            continuation: vec![HistoryValue::default(); PieceTo::COUNT * PieceTo::COUNT].into(),
-            pawn: vec![HistoryValue::default(); PAWN_SLOTS * PieceTo::COUNT].into(),
+            continuation: vec![HistoryRow::NEW; PieceTo::COUNT + 1].into(),
+            pawn: vec![HistoryRow::NEW; PAWN_SLOTS].into(),
             correction: std::array::from_fn(|_| boxed_rows([HistoryValue::default(); CORRECTION_SLOTS])),
             continuation_correction: vec![HistoryValue::default(); PieceTo::COUNT * PieceTo::COUNT].into(),
         }
@@ -114,9 +131,10 @@ impl Histories {
         for table in self.capture.iter_mut() {
             *table = [[HistoryValue::default(); PieceKind::COUNT]; POINTS];
         }
-        for table in [&mut self.continuation, &mut self.pawn, &mut self.continuation_correction] {
-            table.fill(HistoryValue::default());
+        for table in [&mut self.continuation, &mut self.pawn] {
+            table.fill(HistoryRow::NEW);
         }
+        self.continuation_correction.fill(HistoryValue::default());
         for table in self.correction.iter_mut().flat_map(|table| table.iter_mut()) {
             table.fill(HistoryValue::default());
         }
@@ -145,27 +163,22 @@ impl Histories {
         self.capture[piece.index()][to.index()][victim.index()].update(bonus, tune.capture_history_limit);
     }
 
-    pub(crate) fn continuation(&self, before: Option<PieceTo>, now: PieceTo) -> i32 {
-        before.map_or(0, |before| self.continuation[before.index() * PieceTo::COUNT + now.index()].get())
+    pub(crate) fn continuation(&self, before: Option<PieceTo>) -> &HistoryRow {
+        &self.continuation[before.map_or(PieceTo::COUNT, PieceTo::index)]
     }
 
     pub(crate) fn update_continuation(&mut self, tune: &Parameters, before: Option<PieceTo>, now: PieceTo, bonus: i32) {
         if let Some(before) = before {
-            let value = &mut self.continuation[before.index() * PieceTo::COUNT + now.index()];
-            value.update(bonus, tune.continuation_history_limit);
+            self.continuation[before.index()].update(now, bonus, tune.continuation_history_limit);
         }
     }
 
-    fn pawn_index(pawns: u64, now: PieceTo) -> usize {
-        pawns as usize % PAWN_SLOTS * PieceTo::COUNT + now.index()
-    }
-
-    pub(crate) fn pawn(&self, pawns: u64, now: PieceTo) -> i32 {
-        self.pawn[Self::pawn_index(pawns, now)].get()
+    pub(crate) fn pawn(&self, pawns: u64) -> &HistoryRow {
+        &self.pawn[pawns as usize % PAWN_SLOTS]
     }
 
     pub(crate) fn update_pawn(&mut self, tune: &Parameters, pawns: u64, now: PieceTo, bonus: i32) {
-        self.pawn[Self::pawn_index(pawns, now)].update(bonus, tune.pawn_history_limit);
+        self.pawn[pawns as usize % PAWN_SLOTS].update(now, bonus, tune.pawn_history_limit);
     }
 
     /// Returns the correction for a position with these keys.

@@ -5,7 +5,7 @@
 //! bonus for checks. Later stages are generated only when needed.
 
 use arrayvec::ArrayVec;
-use xiangqi::{Move, MoveList, PieceKind, Position, rules::Game};
+use xiangqi::{Checks, Move, MoveList, PieceKind, Position, rules::Game};
 
 use crate::{
     history::{Histories, PieceTo},
@@ -51,6 +51,7 @@ pub(crate) struct Picker {
     threshold: i32,
     quiets: Quiets,
     skip_quiets: bool,
+    pub(crate) checks: Checks,
     moves: MoveList,
     /// The score of each move, in the order of `moves`.
     scores: ArrayVec<i32, { xiangqi::MAX_MOVES }>,
@@ -89,7 +90,9 @@ impl Picker {
         threshold: i32,
         check_threshold: i32,
     ) -> Self {
-        Self { quiets: Quiets::Checks(check_threshold), ..Self::captures(position, tt_move, threshold) }
+        let mut picker = Self::captures(position, tt_move, threshold);
+        picker.quiets = Quiets::Checks(check_threshold);
+        picker
     }
 
     fn begin(position: &Position, tt_move: Option<Move>, threshold: i32, quiets: Quiets) -> Self {
@@ -100,6 +103,7 @@ impl Picker {
             threshold,
             quiets,
             skip_quiets: false,
+            checks: position.checks(),
             moves: MoveList::new(),
             scores: ArrayVec::new(),
             next: 0,
@@ -135,7 +139,7 @@ impl Picker {
                     }
                 }
                 Stage::GenerateCaptures => {
-                    self.moves = position.captures();
+                    position.list_captures(&mut self.moves);
                     self.score_captures(position, histories, tune);
                     self.stage = Stage::GoodCaptures;
                 }
@@ -150,9 +154,10 @@ impl Picker {
                         self.stage = Stage::BadCaptures;
                         continue;
                     }
-                    self.moves = position.quiets();
+                    position.list_quiets(&mut self.moves);
                     if let Quiets::Checks(threshold) = self.quiets {
-                        self.moves.retain(|mv| position.gives_check(*mv) && position.see_ge(*mv, threshold));
+                        let checks = self.checks;
+                        self.moves.retain(|mv| checks.given_by(*mv, position) && position.see_ge(*mv, threshold));
                     }
                     self.next = 0;
                     self.score_quiets(game, histories, tune, context);
@@ -194,39 +199,39 @@ impl Picker {
     }
 
     fn score_captures(&mut self, position: &Position, histories: &Histories, tune: &Parameters) {
-        self.scores = self
-            .moves
-            .iter()
-            .map(|mv| match (position.piece_at(mv.from()), position.piece_at(mv.to())) {
-                (Some(piece), Some(victim)) => {
-                    victim_value(tune, victim.kind()) * tune.mvv_factor
-                        + histories.capture(piece, mv.to(), victim.kind())
-                }
-                _ => 0,
-            })
-            .collect();
+        let score = |mv: &Move| match (position.piece_at(mv.from()), position.piece_at(mv.to())) {
+            (Some(piece), Some(victim)) => {
+                victim_value(tune, victim.kind()) * tune.mvv_factor + histories.capture(piece, mv.to(), victim.kind())
+            }
+            _ => 0,
+        };
+        self.scores.clear();
+        self.scores.extend(self.moves.iter().map(score));
     }
 
     fn score_quiets(&mut self, game: &Game, histories: &Histories, tune: &Parameters, context: Context) {
         let position = game.position();
-        let (side, pawns) = (position.turn(), position.pawn_key());
-        self.scores.clear();
-        for mv in &self.moves {
-            let Some(piece) = position.piece_at(mv.from()) else { continue };
+        let side = position.turn();
+        let pawn = histories.pawn(position.pawn_key());
+        let continuations = context.before.map(|before| histories.continuation(before));
+        let score = |mv: &Move| {
+            let Some(piece) = position.piece_at(mv.from()) else { return 0 };
             let piece_to = PieceTo::new(piece, mv.to());
             let mut score = tune.picker_quiet_weight * histories.quiet(side, *mv)
-                + tune.picker_pawn_weight * histories.pawn(pawns, piece_to)
-                + context.before.iter().map(|before| histories.continuation(*before, piece_to)).sum::<i32>();
+                + tune.picker_pawn_weight * pawn.get(piece_to)
+                + continuations.iter().map(|row| row.get(piece_to)).sum::<i32>();
             // Checks are few, and mates begin with them.
-            if position.gives_check(*mv) && position.see_ge(*mv, tune.picker_check_see) {
+            if self.checks.given_by(*mv, position) && position.see_ge(*mv, tune.picker_check_see) {
                 score += tune.picker_check_bonus;
             }
             // A closed repetition is judged without a search, and may win or save the game.
             if game.may_repeat(*mv) {
                 score += REPETITION_BONUS;
             }
-            self.scores.push(score);
-        }
+            score
+        };
+        self.scores.clear();
+        self.scores.extend(self.moves.iter().map(score));
     }
 }
 

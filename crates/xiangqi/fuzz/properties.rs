@@ -28,9 +28,11 @@ pub(crate) fn fen(data: &[u8]) {
     assert_eq!(moves.len(), position.count_legal_moves());
     assert_eq!(moves.is_empty(), !position.has_legal_move());
     let before = position.clone();
+    let checks = position.checks();
     for mv in moves {
         assert!(position.is_legal(mv));
         let gives_check = position.gives_check(mv);
+        assert_eq!(checks.given_by(mv, &position), gives_check);
         let undo = position.make(mv);
         assert_eq!(position.in_check(), gives_check);
         // Legal moves lead to valid positions, and incremental state equals state computed afresh.

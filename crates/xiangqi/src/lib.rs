@@ -42,7 +42,7 @@ pub use bitboard::{Bitboard, Squares};
 pub use color::Color;
 pub use moves::{MAX_MOVES, Move, MoveList, ParseMoveError};
 pub use piece::{Piece, PieceKind};
-pub use position::{Fen, FenError, Position, SEE_VALUES, Undo};
+pub use position::{Checks, Fen, FenError, Position, SEE_VALUES, Undo};
 pub use square::{ParseSquareError, Square};
 
 /// The example of the README.

@@ -6,6 +6,7 @@ mod movegen;
 mod safety;
 mod see;
 
+pub use attacked::Checks;
 pub use fen::{Fen, FenError};
 pub use see::SEE_VALUES;
 

@@ -105,8 +105,10 @@ proptest! {
             let checkers: BTreeSet<_> = position.checkers().into_iter().map(|square| square.index() as u8).collect();
             let attackers: BTreeSet<_> = referee::attackers(&board, king.index() as u8, enemy).into_iter().collect();
             assert_eq!(checkers, attackers, "{position}");
+            let checks = position.checks();
             for mv in position.legal_moves() {
                 let gives_check = position.gives_check(mv);
+                assert_eq!(checks.given_by(mv, &position), gives_check, "{mv} in {position}");
                 let undo = position.make(mv);
                 assert_eq!(position.in_check(), gives_check, "{mv} leads to {position}");
                 position.unmake(mv, undo);

@@ -299,61 +299,56 @@ impl Worker {
             if Some(mv) == excluded || (at_root && !self.is_root_candidate(mv)) {
                 continue;
             }
-            shared.table.prefetch(self.game.position().key_after(mv));
             move_count += 1;
             let Some(piece) = self.moved_piece(mv) else { continue };
             let victim = self.game.position().piece_at(mv.to());
-            let gives_check = self.game.position().gives_check(mv);
+            let gives_check = picker.checks.given_by(mv, self.game.position());
             let piece_to = PieceTo::new(piece, mv.to());
             let history = match victim {
                 Some(victim) => self.histories.capture(piece, mv.to(), victim.kind()),
                 None => {
                     tune.history_quiet_weight * self.histories.quiet(side, mv)
-                        + self.histories.continuation(context.before[0], piece_to)
-                        + self.histories.continuation(context.before[1], piece_to)
+                        + self.histories.continuation(context.before[0]).get(piece_to)
+                        + self.histories.continuation(context.before[1]).get(piece_to)
                 }
             };
             let mut reduction = shared.reductions.base(depth, move_count);
 
-            // No pruning while looking for a faster mate, nor of moves that close a repetition,
-            // whose verdict no margin foresees.
-            let never_pruned = score::is_decided(alpha) || victim.is_none() && self.game.may_repeat(mv);
-            if !at_root && best > -MIN_VERDICT && !never_pruned {
+            // Pruning of quiet moves, but not while looking for a faster mate.
+            if victim.is_none() && !at_root && best > -MIN_VERDICT && !score::is_decided(alpha) {
                 let reduced = (depth - reduction / 1024).max(0);
-                if victim.is_none() {
-                    // Late move pruning (LMP): a quiet move this late rarely helps. Not in check.
-                    let max_moves = (tune.lmp_base + tune.lmp_slope * depth * depth) as usize;
-                    if !in_check && move_count >= max_moves {
+                // Late move pruning (LMP): a quiet move this late rarely helps. Not in check.
+                let max_moves = (tune.lmp_base + tune.lmp_slope * depth * depth) as usize;
+                let is_late = !in_check && move_count >= max_moves;
+                // History pruning: near the horizon, of moves that have failed often. Deeper
+                // subtrees need stronger evidence.
+                let has_failed = !gives_check
+                    && depth <= tune.history_pruning_depth
+                    && history < -tune.history_pruning_margin * depth;
+                // Futility pruning: the static evaluation plus a margin stays below alpha. The
+                // margin estimates what the move can gain; it grows with the reduced depth and the
+                // history.
+                let margin = tune.futility_base + tune.futility_slope * reduced + history / tune.futility_history;
+                let is_futile = !gives_check
+                    && !in_check
+                    && reduced <= tune.futility_depth
+                    && self.ss(ply).static_evaluation.is_some_and(|now| now + margin <= alpha);
+                // SEE pruning: moves onto attacked squares. The deeper the search below, the more a
+                // sacrifice may be worth.
+                let below = (reduced - 1).max(0);
+                let loss = (tune.see_pruning_curve * below + tune.see_pruning_slope) * below;
+                let is_pruned = !gives_check && (has_failed || is_futile || !self.game.position().see_ge(mv, -loss));
+                // No pruning of moves that close a repetition, whose verdict no margin foresees.
+                if (is_late || is_pruned) && !self.game.may_repeat(mv) {
+                    if is_late || has_failed {
                         picker.skip_quiets();
                     }
-                    if !gives_check {
-                        // History pruning: near the horizon, of moves that have failed often.
-                        // Deeper subtrees need stronger evidence.
-                        if depth <= tune.history_pruning_depth && history < -tune.history_pruning_margin * depth {
-                            picker.skip_quiets();
-                            continue;
-                        }
-                        // Futility pruning: the static evaluation plus a margin stays below alpha.
-                        // The margin estimates what the move can gain; it grows with the reduced
-                        // depth and the history.
-                        let margin =
-                            tune.futility_base + tune.futility_slope * reduced + history / tune.futility_history;
-                        if !in_check
-                            && reduced <= tune.futility_depth
-                            && self.ss(ply).static_evaluation.is_some_and(|now| now + margin <= alpha)
-                        {
-                            continue;
-                        }
-                        // SEE pruning: moves onto attacked squares. The deeper the search below,
-                        // the more a sacrifice may be worth.
-                        let below = (reduced - 1).max(0);
-                        let loss = (tune.see_pruning_curve * below + tune.see_pruning_slope) * below;
-                        if !self.game.position().see_ge(mv, -loss) {
-                            continue;
-                        }
+                    if is_pruned {
+                        continue;
                     }
                 }
             }
+            shared.table.prefetch(self.game.position().key_after(mv));
 
             // Singular extension: if all other moves fail low against a bound below the table
             // score, the table move is extended. The bound is lower by `depth`: an extension costs

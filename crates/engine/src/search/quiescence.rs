@@ -98,7 +98,7 @@ impl Worker {
         while let Some(mv) = picker.next(&self.game, &self.histories, tune, context) {
             shared.table.prefetch(self.game.position().key_after(mv));
             move_count += 1;
-            if !in_check && best > -MIN_VERDICT && !self.game.position().gives_check(mv) {
+            if !in_check && best > -MIN_VERDICT && !picker.checks.given_by(mv, self.game.position()) {
                 // Delta pruning: not even the victim and the margin lift the score to alpha.
                 let optimistic = futility + self.victim_value(mv);
                 if optimistic <= alpha {

@@ -76,21 +76,13 @@ impl Position {
         self.attackers_in_palace(king, color, occupied, self.by_color(!color).without(mv.to())).is_empty()
     }
 
-    /// Whether a legal move gives check.
+    /// Whether a legal move gives check. For many moves of one position see [`Position::checks`].
     #[must_use]
     pub fn gives_check(&self, mv: Move) -> bool {
         let Some(piece) = self.piece_at(mv.from()) else { return false };
         let color = piece.color();
         let (from, to) = (mv.from(), mv.to());
         let king = self.king(!color);
-        // A move that neither leaves nor enters the king's zone opens and blocks nothing. So it
-        // checks only as a horse, whose leg is in the zone.
-        let zone = attacks::king_zone(king);
-        if !zone.contains(from) && !zone.contains(to) {
-            return piece.kind() == PieceKind::Horse
-                && attacks::horse_unblocked(king).contains(to)
-                && attacks::horse_to(king, self.occupied()).contains(to);
-        }
         let occupied = self.occupied().without(from).with(to);
         // Direct check: by the moved piece.
         if attacks::captures(piece, to, occupied).contains(king) && piece.kind() != PieceKind::King {
@@ -100,5 +92,71 @@ impl Position {
         // facing kings are illegal and so no check.
         let others = self.by_color(color).without(from) - self.by_kind(PieceKind::King);
         self.attackers_in_palace(king, !color, occupied, others).any()
+    }
+
+    /// Finds the points that matter for checks by the side to move.
+    #[must_use]
+    pub fn checks(&self) -> Checks {
+        let king = self.king(!self.turn);
+        let own = self.by_color(self.turn);
+        let occupied = self.occupied();
+        let mut checks = Checks {
+            direct: [Bitboard::EMPTY; PieceKind::COUNT],
+            uncovering: Bitboard::EMPTY,
+            covering: Bitboard::EMPTY,
+        };
+        checks.direct[PieceKind::Chariot.index()] = attacks::chariot(king, occupied);
+        checks.direct[PieceKind::Cannon.index()] = attacks::cannon(king, occupied);
+        checks.direct[PieceKind::Horse.index()] = attacks::horse_to(king, occupied);
+        checks.direct[PieceKind::Pawn.index()] = attacks::pawn_to(self.turn, king);
+        // A piece that leaves a line uncovers a chariot if it stood there alone, and a cannon if
+        // one other is left as its screen. A piece that enters the line of a cannon is its screen.
+        let lines = attacks::cross(king) & own;
+        for chariot in lines & self.by_kind(PieceKind::Chariot) {
+            let blockers = attacks::between(king, chariot) & occupied;
+            checks.uncovering |= Bitboard::of(chariot);
+            if blockers.count() == 1 {
+                checks.uncovering |= blockers;
+            }
+        }
+        for cannon in lines & self.by_kind(PieceKind::Cannon) {
+            let between = attacks::between(king, cannon);
+            let screens = between & occupied;
+            checks.uncovering |= Bitboard::of(cannon);
+            match screens.count() {
+                0 => checks.covering |= between,
+                2 => checks.uncovering |= screens,
+                _ => {}
+            }
+        }
+        for horse in attacks::horse_unblocked(king) & own & self.by_kind(PieceKind::Horse) {
+            checks.uncovering |= Bitboard::of(attacks::leg(horse, king));
+        }
+        checks
+    }
+}
+
+/// The points that matter for checks by the side to move, of one position for all its moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Checks {
+    /// The points from which a piece of each kind gives check.
+    direct: [Bitboard; PieceKind::COUNT],
+    /// The origins of moves that may uncover a check, and of chariots and cannons on the king's
+    /// lines.
+    uncovering: Bitboard,
+    /// The destinations of moves that may become the screen of a cannon.
+    covering: Bitboard,
+}
+
+impl Checks {
+    /// Whether a legal move of the position gives check.
+    #[must_use]
+    #[inline]
+    pub fn given_by(&self, mv: Move, position: &Position) -> bool {
+        let Some(piece) = position.piece_at(mv.from()) else { return false };
+        if self.uncovering.contains(mv.from()) || self.covering.contains(mv.to()) {
+            return position.gives_check(mv);
+        }
+        self.direct[piece.kind().index()].contains(mv.to())
     }
 }

@@ -23,16 +23,26 @@ impl Position {
     #[must_use]
     pub fn captures(&self) -> MoveList {
         let mut moves = MoveList::new();
-        self.list_moves_to(self.by_color(!self.turn), &mut moves);
+        self.list_captures(&mut moves);
         moves
+    }
+
+    /// [`captures`](Self::captures) into an existing list.
+    pub fn list_captures(&self, moves: &mut MoveList) {
+        self.list_moves_to(self.by_color(!self.turn), moves);
     }
 
     /// The legal moves without a capture.
     #[must_use]
     pub fn quiets(&self) -> MoveList {
         let mut moves = MoveList::new();
-        self.list_moves_to(!self.occupied(), &mut moves);
+        self.list_quiets(&mut moves);
         moves
+    }
+
+    /// [`quiets`](Self::quiets) into an existing list.
+    pub fn list_quiets(&self, moves: &mut MoveList) {
+        self.list_moves_to(!self.occupied(), moves);
     }
 
     #[inline]

@@ -27,8 +27,9 @@ impl Position {
 
     fn mating_origins(&mut self) -> Bitboard {
         let mut origins = Bitboard::EMPTY;
+        let checks = self.checks();
         for mv in self.legal_moves() {
-            if self.gives_check(mv) {
+            if checks.given_by(mv, self) {
                 let undo = self.make(mv);
                 if !self.has_legal_move() {
                     origins |= mv.from().into();
