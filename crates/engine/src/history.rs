@@ -12,7 +12,7 @@
 
 use xiangqi::{Color, Move, Piece, PieceKind, Square};
 
-use crate::tune::Parameters;
+use crate::{pages, tune::Parameters};
 
 /// A history value within the limit of its table.
 #[derive(Clone, Copy, Default)]
@@ -117,10 +117,10 @@ impl Histories {
         Self {
             quiet: boxed_rows([[HistoryValue::default(); POINTS]; POINTS]),
             capture: boxed_rows([[HistoryValue::default(); PieceKind::COUNT]; POINTS]),
-            continuation: vec![HistoryRow::NEW; PieceTo::COUNT + 1].into(),
+            continuation: pages::table(PieceTo::COUNT + 1, || HistoryRow::NEW),
             pawn: vec![HistoryRow::NEW; PAWN_SLOTS].into(),
             correction: std::array::from_fn(|_| boxed_rows([HistoryValue::default(); CORRECTION_SLOTS])),
-            continuation_correction: vec![HistoryValue::default(); PieceTo::COUNT * PieceTo::COUNT].into(),
+            continuation_correction: pages::table(PieceTo::COUNT * PieceTo::COUNT, HistoryValue::default),
         }
     }
 

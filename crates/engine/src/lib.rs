@@ -14,6 +14,7 @@ mod engine;
 mod evaluation;
 mod history;
 mod limits;
+mod pages;
 mod picker;
 pub mod published;
 mod report;

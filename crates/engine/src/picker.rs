@@ -5,7 +5,7 @@
 //! bonus for checks. Later stages are generated only when needed.
 
 use arrayvec::ArrayVec;
-use xiangqi::{Checks, Move, MoveList, PieceKind, Position, rules::Game};
+use xiangqi::{Bitboard, Checks, Move, MoveList, PieceKind, Position, rules::Game};
 
 use crate::{
     history::{Histories, PieceTo},
@@ -138,31 +138,15 @@ impl Picker {
                         return self.tt_move;
                     }
                 }
-                Stage::GenerateCaptures => {
-                    position.list_captures(&mut self.moves);
-                    self.score_captures(position, histories, tune);
-                    self.stage = Stage::GoodCaptures;
-                }
+                Stage::GenerateCaptures => self.generate_captures(position, histories, tune),
                 Stage::GoodCaptures => match self.select_best() {
                     Some(mv) if position.see_ge(mv, self.threshold) => return Some(mv),
                     Some(mv) => self.bad.push(mv),
                     None if self.quiets == Quiets::None => self.stage = Stage::Done,
                     None => self.stage = Stage::GenerateQuiets,
                 },
-                Stage::GenerateQuiets => {
-                    if self.skip_quiets {
-                        self.stage = Stage::BadCaptures;
-                        continue;
-                    }
-                    position.list_quiets(&mut self.moves);
-                    if let Quiets::Checks(threshold) = self.quiets {
-                        let checks = self.checks;
-                        self.moves.retain(|mv| checks.given_by(*mv, position) && position.see_ge(*mv, threshold));
-                    }
-                    self.next = 0;
-                    self.score_quiets(game, histories, tune, context);
-                    self.stage = Stage::Quiets;
-                }
+                Stage::GenerateQuiets if self.skip_quiets => self.stage = Stage::BadCaptures,
+                Stage::GenerateQuiets => self.generate_quiets(game, histories, tune, context),
                 Stage::Quiets => match self.select_best() {
                     Some(mv) if !self.skip_quiets => return Some(mv),
                     _ if self.quiets == Quiets::All => self.stage = Stage::BadCaptures,
@@ -178,6 +162,27 @@ impl Picker {
                 Stage::Done => return None,
             }
         }
+    }
+
+    #[inline(never)]
+    fn generate_captures(&mut self, position: &Position, histories: &Histories, tune: &Parameters) {
+        position.list_captures(&mut self.moves);
+        self.score_captures(position, histories, tune);
+        self.stage = Stage::GoodCaptures;
+    }
+
+    #[inline(never)]
+    fn generate_quiets(&mut self, game: &Game, histories: &Histories, tune: &Parameters, context: Context) {
+        let position = game.position();
+        if let Quiets::Checks(threshold) = self.quiets {
+            position.list_quiet_checks(&self.checks, &mut self.moves);
+            self.moves.retain(|mv| position.see_ge(*mv, threshold));
+        } else {
+            position.list_quiets(&mut self.moves);
+        }
+        self.next = 0;
+        self.score_quiets(game, histories, tune, context);
+        self.stage = Stage::Quiets;
     }
 
     /// Selection sort: returns the best of the remaining moves, without the table move.
@@ -214,14 +219,24 @@ impl Picker {
         let side = position.turn();
         let pawn = histories.pawn(position.pawn_key());
         let continuations = context.before.map(|before| histories.continuation(before));
+        let mut last_origin = None;
+        let mut candidates = Bitboard::EMPTY;
         let score = |mv: &Move| {
             let Some(piece) = position.piece_at(mv.from()) else { return 0 };
+            // Moves are listed by origin.
+            if last_origin != Some(mv.from()) {
+                last_origin = Some(mv.from());
+                candidates = self.checks.candidates(mv.from(), position);
+            }
             let piece_to = PieceTo::new(piece, mv.to());
             let mut score = tune.picker_quiet_weight * histories.quiet(side, *mv)
                 + tune.picker_pawn_weight * pawn.get(piece_to)
                 + continuations.iter().map(|row| row.get(piece_to)).sum::<i32>();
             // Checks are few, and mates begin with them.
-            if self.checks.given_by(*mv, position) && position.see_ge(*mv, tune.picker_check_see) {
+            if candidates.contains(mv.to())
+                && self.checks.given_by(*mv, position)
+                && position.see_ge(*mv, tune.picker_check_see)
+            {
                 score += tune.picker_check_bonus;
             }
             // A closed repetition is judged without a search, and may win or save the game.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use xiangqi::Move;
 
 use crate::{
+    pages,
     score::{self, Score},
     tune::Parameters,
 };
@@ -105,7 +106,7 @@ impl Table {
     pub(crate) fn with_parameters(mebibytes: usize, tune: &Parameters) -> Self {
         let clusters = (mebibytes.max(1) << 20) / size_of::<Cluster>();
         Self {
-            clusters: (0..clusters).map(|_| Cluster::default()).collect(),
+            clusters: pages::table(clusters, Cluster::default),
             age: AtomicU64::new(0),
             age_weight: tune.tt_age_weight.into(),
             keep_margin: tune.tt_keep_margin,

@@ -51,6 +51,13 @@ pub(crate) const fn horse_unblocked(square: Square) -> Bitboard {
     blockable::HORSE[square.index()].all()
 }
 
+/// The points an elephant reaches on an empty board.
+#[must_use]
+#[inline]
+pub(crate) const fn elephant_unblocked(square: Square) -> Bitboard {
+    blockable::ELEPHANT[square.index()].all()
+}
+
 /// The point of the horse's leg between `from` and `to`.
 #[must_use]
 pub(crate) const fn leg(from: Square, to: Square) -> Square {

@@ -106,6 +106,11 @@ proptest! {
             let attackers: BTreeSet<_> = referee::attackers(&board, king.index() as u8, enemy).into_iter().collect();
             assert_eq!(checkers, attackers, "{position}");
             let checks = position.checks();
+            let mut quiet_checks = MoveList::new();
+            position.list_quiet_checks(&checks, &mut quiet_checks);
+            let mut wanted = position.quiets();
+            wanted.retain(|mv| position.gives_check(*mv));
+            assert_eq!(quiet_checks, wanted, "{position}");
             for mv in position.legal_moves() {
                 let gives_check = position.gives_check(mv);
                 assert_eq!(checks.given_by(mv, &position), gives_check, "{mv} in {position}");

@@ -85,13 +85,14 @@ impl Worker {
         let original_alpha = alpha;
         let (mut reach, mut reach_of_all) = (ANYWHERE, ANYWHERE);
         let tt_move = tt_entry.and_then(|entry| entry.mv);
-        let (mut picker, context) = if in_check {
-            (Picker::new(self.game.position(), tt_move), self.context(ply))
+        let context = if in_check || checks > 0 { self.context(ply) } else { Context::NONE };
+        let position = self.game.position();
+        let mut picker = if in_check {
+            Picker::new(position, tt_move)
         } else if checks > 0 {
-            let position = self.game.position();
-            (Picker::captures_and_checks(position, tt_move, tune.qs_see, tune.qs_check_see), self.context(ply))
+            Picker::captures_and_checks(position, tt_move, tune.qs_see, tune.qs_check_see)
         } else {
-            (Picker::captures(self.game.position(), tt_move, tune.qs_see), Context::NONE)
+            Picker::captures(position, tt_move, tune.qs_see)
         };
         let mut best_move = None;
         let mut move_count = 0;

@@ -149,6 +149,16 @@ pub struct Checks {
 }
 
 impl Checks {
+    /// The destinations at which a move from here may give check: elsewhere it does not.
+    #[must_use]
+    #[inline]
+    pub fn candidates(&self, from: Square, position: &Position) -> Bitboard {
+        match position.piece_at(from) {
+            Some(piece) if !self.uncovering.contains(from) => self.direct[piece.kind().index()] | self.covering,
+            _ => Bitboard::ALL,
+        }
+    }
+
     /// Whether a legal move of the position gives check.
     #[must_use]
     #[inline]

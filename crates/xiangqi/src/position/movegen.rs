@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::Position;
-use crate::{Bitboard, Color, Move, MoveList, Piece, PieceKind, Square, attacks};
+use crate::{Bitboard, Checks, Color, Move, MoveList, Piece, PieceKind, Square, attacks};
 
 impl Position {
     /// The legal moves in a reproducible order: by kind, then origin, then target.
@@ -43,6 +43,16 @@ impl Position {
     /// [`quiets`](Self::quiets) into an existing list.
     pub fn list_quiets(&self, moves: &mut MoveList) {
         self.list_moves_to(!self.occupied(), moves);
+    }
+
+    /// The legal moves without a capture that give check, into an existing list.
+    pub fn list_quiet_checks(&self, checks: &Checks, moves: &mut MoveList) {
+        moves.clear();
+        let _ = self.visit_legal(!self.occupied(), |from, targets| {
+            let legal = (targets & checks.candidates(from, self)).into_iter().map(|to| Move::new(from, to));
+            moves.extend(legal.filter(|mv| checks.given_by(*mv, self)));
+            ControlFlow::Continue(())
+        });
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 //! capture on its target.
 
 use super::Position;
-use crate::{Bitboard, Color, Move, Piece, PieceKind, Square};
+use crate::{Bitboard, Color, Move, Piece, PieceKind, Square, attacks};
 
 /// The piece values of [SEE](Position::see), by [`PieceKind::index`], in centipawns.
 pub const SEE_VALUES: [i32; PieceKind::COUNT] = [900, 400, 450, 100, 200, 200, 10_000];
@@ -10,17 +10,6 @@ pub const SEE_VALUES: [i32; PieceKind::COUNT] = [900, 400, 450, 100, 200, 200, 1
 fn see_value(piece: Piece) -> i32 {
     SEE_VALUES[piece.kind().index()]
 }
-
-/// Least valuable attacker (LVA) first.
-const LVA_ORDER: [PieceKind; PieceKind::COUNT] = [
-    PieceKind::Pawn,
-    PieceKind::Advisor,
-    PieceKind::Elephant,
-    PieceKind::Horse,
-    PieceKind::Cannon,
-    PieceKind::Chariot,
-    PieceKind::King,
-];
 
 impl Position {
     /// Returns the static exchange evaluation (SEE) of a move, in centipawns.
@@ -96,20 +85,37 @@ impl CaptureSequence<'_> {
     /// Captures with the least valuable attacker of the side to move; returns its kind, `None`
     /// without attackers.
     fn take(&mut self) -> Option<PieceKind> {
-        // The piece on the target is no longer the one of the position.
-        let attackers = self.position.attackers_to(self.to, self.occupied).without(self.to);
-        let own = attackers & self.position.by_color(self.side);
-        let kind = LVA_ORDER.into_iter().find(|kind| own.intersects(self.position.by_kind(*kind)))?;
-        let from = (own & self.position.by_kind(kind)).first()?;
+        let (kind, from) = self.least_attacker(self.side, self.occupied)?;
         let left = self.occupied.without(from);
-        if kind == PieceKind::King {
-            let back = self.position.attackers_to(self.to, left).without(self.to);
-            if back.intersects(self.position.by_color(!self.side)) {
-                return None;
-            }
+        if kind == PieceKind::King && self.least_attacker(!self.side, left).is_some() {
+            return None;
         }
         self.occupied = left;
         self.side = !self.side;
         Some(kind)
+    }
+
+    /// The least valuable attacker of a side under this occupancy. Lines and legs are looked up
+    /// only if a piece stands on them.
+    #[inline]
+    fn least_attacker(&self, side: Color, occupied: Bitboard) -> Option<(PieceKind, Square)> {
+        use PieceKind::{Advisor, Cannon, Chariot, Elephant, Horse, King, Pawn};
+        let to = self.to;
+        // The piece on the target is no longer the one of the position.
+        let own = self.position.by_color(side) & occupied.without(to);
+        let among = |kind, points: Bitboard| points & own & self.position.by_kind(kind);
+        let first = |kind, attackers: Bitboard| Some((kind, attackers.first()?));
+        let with = |kind, near: Bitboard, look_up: fn(Square, Bitboard) -> Bitboard| {
+            let near = among(kind, near);
+            if near.any() { first(kind, look_up(to, occupied) & near) } else { None }
+        };
+        // The order is that of their values. An elephant's eye is the same from both ends.
+        first(Pawn, among(Pawn, attacks::pawn_to(side, to)))
+            .or_else(|| first(Advisor, among(Advisor, attacks::advisor(to))))
+            .or_else(|| with(Elephant, attacks::elephant_unblocked(to), attacks::elephant))
+            .or_else(|| with(Horse, attacks::horse_unblocked(to), attacks::horse_to))
+            .or_else(|| with(Cannon, attacks::cross(to), attacks::cannon))
+            .or_else(|| with(Chariot, attacks::cross(to), attacks::chariot))
+            .or_else(|| first(King, among(King, attacks::king(to))))
     }
 }
