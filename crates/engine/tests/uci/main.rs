@@ -24,7 +24,7 @@ option name Move Overhead type spin default 30 min 0 max 10000
 option name Ponder type check default false
 option name UCI_ShowWDL type check default false
 option name UCI_LimitStrength type check default false
-option name UCI_Elo type spin default 2370 min 650 max 2370
+option name UCI_Elo type spin default 2580 min 550 max 2580
 option name Skill Level type spin default 20 min 0 max 20
 option name UCI_Variant type combo default xiangqi var xiangqi
 option name Ranks type combo default 0-9 var 0-9 var 1-10
