@@ -5,6 +5,7 @@ mod backups;
 mod campaigns;
 mod disputes;
 mod leases;
+mod matches;
 mod opening;
 mod people;
 mod ratings;
@@ -61,6 +62,7 @@ fn on_postgres() {
         campaigns::ALL,
         disputes::ALL,
         leases::ALL,
+        matches::ALL,
         opening::ALL,
         people::ALL,
         receiving::ALL,
