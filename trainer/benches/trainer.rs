@@ -266,7 +266,7 @@ mod shape {
             let batches = (0..BATCHES).map(|_| ((0..BATCH).map(|_| [side(), side()]).collect(), targets()));
             Self {
                 threads: rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap(),
-                transformer: Transformer::new(&table, Sharing::default(), &rule, limits, false),
+                transformer: Transformer::new(&table, Sharing::default(), &rule, limits, None),
                 begun: rows.clone(),
                 rule,
                 steps: 0,

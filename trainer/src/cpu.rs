@@ -80,7 +80,7 @@ impl Cpu {
     ///
     /// If the thread pool cannot be started, or the net is for another engine.
     pub fn new(shape: Shape, optimizer: Optimizer, state: &State, threads: usize) -> Result<Self, BackendError> {
-        if let Some(engine) = shape.foreign_engine() {
+        if let Some(engine) = shape.foreign_engine().filter(|_| shape.is_pikafish()) {
             return Err(BackendError::NeedsLibtorch(engine.name));
         }
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -88,6 +88,7 @@ impl Cpu {
         let values = &state.values;
         let table = table(values);
         let limits = Limits { rows: Array::Transformer.limit(&shape), bias: Array::TransformerBias.limit(&shape) };
+        let whole_one = shape.fake_quantisation.then(|| shape.transformer_one());
         let mut layers = Layers::new(shape);
         for array in SMALL {
             set(&mut layers, shape, array, &values[array]);
@@ -95,7 +96,7 @@ impl Cpu {
         let mut cpu = Self {
             shape,
             optimizer,
-            transformer: Transformer::new(&table, shape.sharing(), &optimizer, limits, shape.fake_quantisation),
+            transformer: Transformer::new(&table, shape.sharing(), &optimizer, limits, whole_one),
             head: Group::new(values[Array::Head].clone(), &optimizer),
             head_gradient: vec![0.0; values[Array::Head].len()],
             small: SMALL.iter().map(|array| Group::new(values[*array].clone(), &optimizer)).collect(),

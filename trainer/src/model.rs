@@ -137,8 +137,8 @@ pub enum Array {
     Head,
     /// `[stacks, first]`: the first layer's biases.
     FirstBias,
-    /// `[stacks, first, width]`: the first layer's weights. For Pikafish the last output is the one
-    /// that skips the layers above.
+    /// `[stacks, first, width]`: the first layer's weights. For Fairy-Stockfish they are twice as
+    /// many; for Pikafish the last output is the one that skips the layers above.
     First,
     /// `[stacks, second]`: the second layer's biases.
     SecondBias,

@@ -35,7 +35,8 @@ fn values_gradients_and_steps_agree_with_autograd() {
         lookahead: Some(Lookahead { steps: 2, blend: 0.5 }),
         ..Optimizer::default()
     };
-    let shapes = [Shape { factorised: false, ..common::small() }, common::small(), common::with_attackers()];
+    let small = common::small();
+    let shapes = [Shape { factorised: false, ..small }, small, common::with_attackers(), common::clipped()];
     for place in PLACES {
         for (shape, optimizer) in shapes.into_iter().flat_map(|shape| [(shape, Optimizer::default()), (shape, ranger)])
         {
@@ -99,8 +100,10 @@ fn fake_quantisation_agrees() {
 /// differ by a step of 1/127.
 #[test]
 fn gradients_under_fake_quantisation_agree() {
-    for (factorised, place) in PLACES.into_iter().flat_map(|place| [(false, place), (true, place)]) {
-        let shape = Shape { fake_quantisation: true, factorised, ..common::small() };
+    let small = common::small();
+    let shapes = [Shape { factorised: false, ..small }, small, common::clipped()];
+    for (shape, place) in shapes.into_iter().flat_map(|shape| PLACES.map(|place| (shape, place))) {
+        let shape = Shape { fake_quantisation: true, ..shape };
         let optimizer = Optimizer::default();
         let state = begun(shape, &optimizer);
         let mut cpu = Cpu::new(shape, optimizer, &state, 2).unwrap();
@@ -116,7 +119,10 @@ fn gradients_under_fake_quantisation_agree() {
             };
             let along = dot(ours, theirs) / (dot(ours, ours) * dot(theirs, theirs)).sqrt();
             let length = (dot(ours, ours) / dot(theirs, theirs)).sqrt();
-            assert!(along > 0.998 && (length - 1.0).abs() < 0.01, "{array:?}: along {along}, length {length}");
+            // At a bound libtorch has a slope and we have none. Whole sums are there more often if
+            // they are in units of 1 / 127 instead of 1 / 255.
+            let least = if shape.is_fairy() { 0.995 } else { 0.998 };
+            assert!(along > least && (length - 1.0).abs() < 0.01, "{array:?}: along {along}, length {length}");
         }
     }
 }
@@ -147,7 +153,7 @@ fn nets_for_other_engines_learn_alike() {
             let whole = length(&mut theirs.iter().copied());
             assert!(whole > 0.0 && apart < most * whole, "{array:?}: {apart} of {whole}");
         }
-        assert!(Cpu::new(shape, Optimizer::default(), &state, 1).is_err());
+        assert_eq!(Cpu::new(shape, Optimizer::default(), &state, 1).is_err(), shape.is_pikafish());
     }
 }
 

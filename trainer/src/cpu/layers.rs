@@ -269,10 +269,11 @@ impl StackGradient {
 
 /// The activations and slopes of a chunk.
 pub(super) struct Scratch {
-    pairs: Matrix,
+    /// After the transformer.
+    activations: Matrix,
     down: Box<[Vector; CHUNK]>,
     first: Matrix,
-    /// Squared activations, then clipped ones.
+    /// Squared activations, if the net has them, then clipped ones.
     middle: Matrix,
     second: Matrix,
     last: Matrix,
@@ -296,10 +297,10 @@ pub(super) struct Place {
 
 impl Layers {
     pub(super) fn new(shape: Shape) -> Self {
-        let sizes = shape.sizes;
+        let (sizes, [first, second]) = (shape.sizes, shape.layer_inputs());
         let stack = || Stack {
-            first: Layer::new(Inputs { parts: 1, of_part: sizes.width() }, sizes.first()),
-            second: Layer::new(Inputs { parts: 2, of_part: sizes.first() }, sizes.second()),
+            first: Layer::new(Inputs { parts: 1, of_part: first }, sizes.first()),
+            second: Layer::new(Inputs { parts: second / sizes.first(), of_part: sizes.first() }, sizes.second()),
             output_bias: 0.0,
             output: vec![[0.0; VECTOR]; vectors(sizes.second())],
         };
@@ -312,7 +313,7 @@ impl Layers {
         let round =
             |scale: f32| move |number: f32| if is_rounded { (number * scale).round_ties_even() } else { number };
         let parts = values.chunks_exact(values.len() / self.stacks.len());
-        let (sum, output) = (S::ACTIVATION * S::WEIGHT, crate::model::OUTPUT_WEIGHT_ONE);
+        let (sum, output) = (S::ACTIVATION * S::WEIGHT, self.shape.scale(Array::Output) as f32);
         for (stack, part) in self.stacks.iter_mut().zip(parts) {
             match array {
                 Array::FirstBias => stack.first.set_bias(part, round(sum)),
@@ -332,13 +333,13 @@ impl Layers {
     }
 
     pub(super) fn scratch(&self) -> Scratch {
-        let sizes = self.shape.sizes;
+        let (sizes, [inputs, middle]) = (self.shape.sizes, self.shape.layer_inputs());
         let first = vectors(sizes.first()) * VECTOR;
         Scratch {
-            pairs: Matrix::new(sizes.width()),
+            activations: Matrix::new(inputs),
             down: Box::new([[0.0; VECTOR]; CHUNK]),
             first: Matrix::new(first),
-            middle: Matrix::new(2 * first),
+            middle: Matrix::new(middle / sizes.first() * first),
             second: Matrix::new(sizes.second()),
             last: Matrix::new(sizes.second()),
             values: [0.0; CHUNK],
@@ -361,14 +362,23 @@ impl Layers {
     /// Forward pass of a chunk: fills `scratch.values`.
     #[inline(always)]
     pub(super) fn forward<S: Sum>(&self, stack: usize, sums: &[Sums<S>], place: Place, scratch: &mut Scratch) {
-        let Scratch { pairs, first, middle, second, last, values, .. } = scratch;
+        let Scratch { activations, first, middle, second, last, values, .. } = scratch;
         let (stack, count) = (&self.stacks[stack], place.count);
-        self.pairs(sums, place, pairs);
-        stack.first.forward(pairs, count, first);
-        let (squares, clipped) = middle.columns_mut().split_at_mut(first.columns().len());
-        for ((sums, squares), clipped) in first.columns().iter().zip(squares).zip(clipped) {
-            for ((sums, squares), clipped) in sums[..count].iter().zip(squares).zip(clipped) {
+        if self.shape.is_fairy() {
+            self.singles(sums, place, activations);
+        } else {
+            self.pairs(sums, place, activations);
+        }
+        stack.first.forward(activations, count, first);
+        let squares = middle.columns().len() - first.columns().len();
+        let (squares, clipped) = middle.columns_mut().split_at_mut(squares);
+        for (sums, squares) in first.columns().iter().zip(squares) {
+            for (sums, squares) in sums[..count].iter().zip(squares) {
                 *squares = sums.map(S::squared);
+            }
+        }
+        for (sums, clipped) in first.columns().iter().zip(clipped) {
+            for (sums, clipped) in sums[..count].iter().zip(clipped) {
                 *clipped = sums.map(S::clipped);
             }
         }
@@ -400,7 +410,7 @@ impl Layers {
         gradient: &mut StackGradient,
         slopes: &mut [&mut [Sums]],
     ) {
-        let Scratch { pairs, down, first, middle, second, last, slopes: value_slopes, .. } = scratch;
+        let Scratch { activations, down, first, middle, second, last, slopes: value_slopes, .. } = scratch;
         let (stack, count) = (&self.stacks[gradient.stack], place.count);
         let value_slopes = &value_slopes[..count];
         for slope in value_slopes {
@@ -417,11 +427,13 @@ impl Layers {
             }
         }
         gradient.second.add(second, middle, count);
-        let half = first.columns().len();
+        let of_squares = middle.columns().len() - first.columns().len();
         for (vector, sums) in first.columns_mut().iter_mut().enumerate() {
-            stack.second.down(second, count, vector, down);
-            let squares = **down;
-            stack.second.down(second, count, half + vector, down);
+            let mut squares = [[0.0; VECTOR]; CHUNK];
+            if of_squares > 0 {
+                stack.second.down(second, count, vector, &mut squares);
+            }
+            stack.second.down(second, count, of_squares + vector, down);
             for ((sums, square), clipped) in sums[..count].iter_mut().zip(&squares).zip(&**down) {
                 for ((sum, square), clipped) in sums.iter_mut().zip(square).zip(clipped) {
                     let doubled = *sum * (2.0 / (S::ACTIVATION * S::WEIGHT));
@@ -431,10 +443,57 @@ impl Layers {
                 }
             }
         }
-        gradient.first.add(first, pairs, count);
-        for vector in 0..pairs.columns().len() {
+        gradient.first.add(first, activations, count);
+        for vector in 0..activations.columns().len() {
             stack.first.down(first, count, vector, down);
-            self.pairs_backward(sums, place, vector, down, slopes);
+            if self.shape.is_fairy() {
+                self.singles_backward(sums, place, vector, down, slopes);
+            } else {
+                self.pairs_backward(sums, place, vector, down, slopes);
+            }
+        }
+    }
+
+    /// The side, the block and the first lane of a vector of sums that are in no pair. Those of the
+    /// side to move come first, then the other's.
+    #[inline(always)]
+    const fn of_singles(&self, vector: usize) -> (usize, usize, usize) {
+        let width = self.shape.sizes.width();
+        let (side, column) = (vector * VECTOR / width, vector * VECTOR % width);
+        (side, column / LANES, column % LANES)
+    }
+
+    /// The clipped sums of both sides, each on its own.
+    #[inline(always)]
+    fn singles<S: Sum>(&self, sums: &[Sums<S>], place: Place, singles: &mut Matrix) {
+        for (vector, singles) in singles.columns_mut().iter_mut().enumerate() {
+            let (side, block, lane) = self.of_singles(vector);
+            let sums = &sums[block * place.stride + place.position..][..place.count];
+            for (singles, sums) in singles.iter_mut().zip(sums) {
+                for (single, sum) in singles.iter_mut().zip(&sums[side][lane..][..VECTOR]) {
+                    *single = sum.single();
+                }
+            }
+        }
+    }
+
+    /// Writes the slopes of the sums of one vector of them, given those of their activations.
+    #[inline(always)]
+    fn singles_backward<S: Sum>(
+        &self,
+        sums: &[Sums<S>],
+        place: Place,
+        vector: usize,
+        down: &[Vector; CHUNK],
+        slopes: &mut [&mut [Sums]],
+    ) {
+        let (side, block, lane) = self.of_singles(vector);
+        let sums = &sums[block * place.stride + place.position..][..place.count];
+        for ((sums, down), slopes) in sums.iter().zip(down).zip(&mut slopes[block][place.in_part..]) {
+            let numbers = sums[side][lane..][..VECTOR].iter().zip(down);
+            for ((sum, down), slope) in numbers.zip(&mut slopes[side][lane..][..VECTOR]) {
+                *slope = sum.single_slope(*down);
+            }
         }
     }
 

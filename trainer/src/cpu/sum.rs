@@ -37,6 +37,12 @@ pub trait Sum: Copy + Default + Send + Sync + 'static {
     /// The slopes in both sums of a pair, given that in their product.
     fn pair_slopes(low: Self, high: Self, down: f32) -> [f32; 2];
 
+    /// The activation of one of the transformer's sums that is in no pair.
+    fn single(self) -> f32;
+
+    /// The slope in such a sum, given that in its activation.
+    fn single_slope(self, down: f32) -> f32;
+
     /// The squared activation of a layer's sum.
     fn squared(sum: f32) -> f32;
 
@@ -74,6 +80,16 @@ impl Sum for f32 {
         // A product instead of a branch, so that the loop vectorises.
         let inside = |sum: Self| f32::from(u8::from(sum > 0.0) & u8::from(sum < 1.0));
         [down * high.clamp(0.0, 1.0) * inside(low), down * low.clamp(0.0, 1.0) * inside(high)]
+    }
+
+    #[inline(always)]
+    fn single(self) -> f32 {
+        self.clamp(0.0, 1.0)
+    }
+
+    #[inline(always)]
+    fn single_slope(self, down: f32) -> f32 {
+        if self > 0.0 && self < 1.0 { down } else { 0.0 }
     }
 
     #[inline(always)]
@@ -123,6 +139,16 @@ impl Sum for i16 {
             down * f32::from(other)
         };
         [slope(high, inside(low)), slope(low, inside(high))]
+    }
+
+    #[inline(always)]
+    fn single(self) -> f32 {
+        f32::from(self.clamp(0, ACTIVATION_ONE as Self))
+    }
+
+    #[inline(always)]
+    fn single_slope(self, down: f32) -> f32 {
+        if self > 0 && self < ACTIVATION_ONE as Self { down } else { 0.0 }
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@ use dataset::{
     training::{Filter, Games, Plan, Reader, ReaderPosition, WeightedSet},
 };
 use nnue::{Net, architecture::Sizes};
+use protocol::recipe::Activation;
 
 use super::Cpu;
 use crate::{
@@ -39,10 +40,13 @@ fn batch(shape: &Shape) -> Batch {
 #[test]
 fn instruction_sets_and_threads_change_no_bit() {
     let optimizer = Optimizer::default();
+    let (pairs, clipped) = (Activation::Pairs, Activation::Clipped);
     // The first layer fills no whole vector, then one.
-    for (fake_quantisation, first) in [(false, 8), (true, 24), (true, 16)] {
+    for (fake_quantisation, first, activation) in
+        [(false, 8, pairs), (true, 24, pairs), (true, 16, pairs), (false, 16, clipped), (true, 8, clipped)]
+    {
         let sizes = Sizes::new(192, first, 24, 3).unwrap();
-        let shape = Shape { factorised: true, fake_quantisation, ..Shape::new(sizes) };
+        let shape = Shape { factorised: true, fake_quantisation, activation, ..Shape::new(sizes) };
         let batch = batch(&shape);
         let begun = State::new(&shape, Arrays::initial(&shape, Head::PieceValues, 7), &optimizer);
         let learned = |level: Level, threads: usize| {

@@ -4,8 +4,6 @@
 //! thousand inputs. A block's rows are summed, and its gradients are added, position by position.
 //! So no sum depends on the number of threads.
 
-use nnue::architecture::TRANSFORMER_ONE;
-
 use super::sum::Sum;
 use crate::{
     batch::Active,
@@ -45,6 +43,8 @@ struct Block {
     gradient: Vec<f32>,
     bias_gradient: [f32; LANES],
     limits: Limits,
+    /// The integer that stands for 1.0.
+    one: f32,
 }
 
 /// Weight clipping bounds.
@@ -67,14 +67,14 @@ pub struct Table<'a> {
 }
 
 impl Transformer {
-    /// A table with fresh optimiser state. `sharing` maps buckets to shared rows; `rounded` enables
-    /// fake quantisation.
+    /// A table with fresh optimiser state. `sharing` maps buckets to shared rows; `one` is the
+    /// integer that stands for 1.0 under fake quantisation.
     ///
     /// # Panics
     ///
     /// If the width is no multiple of [`LANES`].
     #[must_use]
-    pub fn new(table: &Table<'_>, sharing: Sharing, optimizer: &Optimizer, limits: Limits, rounded: bool) -> Self {
+    pub fn new(table: &Table<'_>, sharing: Sharing, optimizer: &Optimizer, limits: Limits, one: Option<f32>) -> Self {
         let width = table.bias.len();
         assert!(width.is_multiple_of(LANES), "the width is a multiple of {LANES}");
         let blocks = (0..width / LANES).map(|block| {
@@ -84,7 +84,7 @@ impl Transformer {
             let count = rows.values.len();
             let mut block = Block {
                 merged: vec![0.0; if shared.is_some() { count } else { 0 }],
-                whole: vec![0; if rounded { count } else { 0 }],
+                whole: vec![0; if one.is_some() { count } else { 0 }],
                 whole_bias: vec![0; LANES],
                 gradient: vec![0.0; count],
                 bias_gradient: [0.0; LANES],
@@ -92,6 +92,7 @@ impl Transformer {
                 shared,
                 bias: Group::new(columns(table.bias), optimizer),
                 limits,
+                one: one.unwrap_or_default(),
             };
             block.refresh(&sharing);
             block
@@ -214,11 +215,12 @@ impl Block {
             sharing.add(&mut self.merged, &shared.values, LANES);
         }
         let merged = if self.shared.is_some() { &self.merged } else { &self.rows.values };
+        let one = self.one;
         let round = |whole: &mut [i16], numbers: &[f32]| {
             // Added to a small number, this leaves it rounded, ties to even, in the lowest bits.
             const ROUND: f32 = 1.5 * (1_u32 << (f32::MANTISSA_DIGITS - 1)) as f32;
             for (whole, number) in whole.iter_mut().zip(numbers) {
-                *whole = (number * f32::from(TRANSFORMER_ONE) + ROUND).to_bits() as i16;
+                *whole = (number * one + ROUND).to_bits() as i16;
             }
         };
         round(&mut self.whole, merged);

@@ -67,7 +67,7 @@ impl BackendKind {
     pub(super) fn evaluating(plan: &Plan, values: &Arrays, threads: usize) -> Result<Box<dyn Backend>, RunError> {
         let state = State::new(&plan.shape, values.clone(), &plan.optimizer);
         #[cfg(feature = "torch")]
-        if plan.shape.foreign_engine().is_some() {
+        if plan.shape.is_pikafish() {
             return Self::Torch(DeviceKind::Cpu, Precision::Single).begin(plan, &state, threads);
         }
         Self::Cpu.begin(plan, &state, threads)

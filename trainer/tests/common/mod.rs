@@ -2,6 +2,7 @@
 
 use dataset::random::{Stream, Use};
 use nnue::architecture::{Inputs, Sizes};
+use protocol::recipe::Activation;
 use trainer::{
     batch::{Batch, MAX_ACTIVE},
     model::Shape,
@@ -17,6 +18,12 @@ pub(crate) fn small() -> Shape {
 pub(crate) fn with_attackers() -> Shape {
     let sizes = small().sizes.with_inputs(Inputs::KingsAttackers);
     Shape { sizes, ..small() }
+}
+
+/// The small net with the activation of Fairy-Stockfish.
+#[allow(dead_code, reason = "not every test uses it")]
+pub(crate) fn clipped() -> Shape {
+    Shape { activation: Activation::Clipped, ..small() }
 }
 
 /// A batch of random inputs.
