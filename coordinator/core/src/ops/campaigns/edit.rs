@@ -47,9 +47,8 @@ impl Operation for EditCampaign {
         if let Some(book) = new.gate.book {
             tx.nets().book_must_exist(book).await?;
         }
-        if campaign.candidates == 0 {
-            campaign.wanted_positions = new.generation.positions as i64;
-        }
+        // What candidates without a promotion added stays.
+        campaign.wanted_positions += new.generation.positions as i64 - campaign.plan.generation.positions as i64;
         campaign.plan = new;
         tx.campaigns().save(&campaign).await?;
         tx.jobs().prioritize(campaign.id, i64::from(campaign.plan.priority)).await?;

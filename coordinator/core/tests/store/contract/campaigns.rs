@@ -3,7 +3,10 @@
 use coordinator_core::{
     games, gate, matches,
     model::{Campaign, CampaignCommand as Command, CampaignId, CampaignKey, JobId, JobKind, NetState},
-    ops::{campaigns::RollBackCampaign, nets::AddNet},
+    ops::{
+        campaigns::{EditCampaign, RollBackCampaign},
+        nets::AddNet,
+    },
     reports,
     rules::{campaigns::Counts, readiness::Audited},
     store::{Campaigns, Nets, counting},
@@ -149,6 +152,10 @@ async fn a_weaker_one_is_rejected_and_more_is_played(lab: Lab) {
     let after = row(&lab, id).await;
     assert_eq!((after.phase.name(), after.generation, after.candidates), ("collecting", 0, 1));
     assert_eq!((after.wanted_positions, after.champion), (4_500, None));
+    let text: String = lab.value(&format!("SELECT text FROM campaigns WHERE id = {id}")).await;
+    let text = text.replace("positions = 3000", "positions = 2900");
+    lab.run(EditCampaign { campaign: CampaignKey::from(CampaignId(id)), text, seen: None, by: None }).await.unwrap();
+    assert_eq!(row(&lab, id).await.wanted_positions, 4_400);
     let (said, again) = verdict(&lab, gate).await;
     assert_eq!((said, said.decision), (again, Decision::AcceptH0));
     lab.play(judge, 2).await;
