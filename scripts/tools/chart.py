@@ -42,11 +42,11 @@ def polyline(kind, points):
 
 
 def write_or_check(picture, drawn, check, tool):
-    """Writes a picture, or says with the exit status whether it is what the figures say."""
+    """Writes a file, or says with the exit status whether it is what the figures say."""
     if not check:
         picture.write_text(drawn, encoding="utf-8")
         return 0
     if picture.is_file() and picture.read_text(encoding="utf-8") == drawn:
         return 0
-    print(f"{picture} is not what the figures say; {tool} draws it anew")
+    print(f"{picture} is not what the figures say; {tool} writes it anew")
     return 1
