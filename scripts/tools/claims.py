@@ -14,6 +14,8 @@ from games import MANIFESTS, shards
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NETS = ROOT / "nets"
 PAGE = "docs/TRAINING.md"
+# Pages of results: their Elo are those of claims, or their line says "not a claim".
+RESULTS = ("README.md", "docs/SEASON.md", "nets/README.md")
 KEYS = {"name", "says", "minutes", "run", "sha256", "equals", "elo", "needs", "games", "positions"}
 # Of each peer that a claim needs: a pattern of its name, its path, its package if it has one, and
 # else how it is built.
@@ -113,13 +115,30 @@ def unsaid(claims, page):
                 yield f"the claim `{claim['name']}`: {page.name} does not say {games}"
         if "elo" in claim:
             exact = [Decimal(str(value)) for value in claim["elo"]]
-            whole = [value.quantize(Decimal(1), ROUND_HALF_UP) for value in exact]
-            if not any(f"{elo:+} ± {error}" in text for elo, error in (exact, whole)):
-                yield f"the claim `{claim['name']}`: {page.name} does not say {whole[0]:+} ± {whole[1]}"
+            if not any(f"{elo:+} ± {error}" in text for elo, error in (exact, whole(exact))):
+                yield f"the claim `{claim['name']}`: {page.name} does not say {whole(exact)[0]:+} ± {whole(exact)[1]}"
+
+
+def whole(numbers):
+    return [number.quantize(Decimal(1), ROUND_HALF_UP) for number in numbers]
+
+
+def unclaimed():
+    """Elo on the pages of results that no claim has, from either side."""
+    known = set()
+    for claim in (claim for net in published() for claim in claims_of(net) if "elo" in claim):
+        elo, error = whole(Decimal(str(value)) for value in claim["elo"])
+        known |= {(f"{elo:+}", f"{error}"), (f"{-elo:+}", f"{error}")}
+    for page in RESULTS:
+        for number, line in enumerate((ROOT / page).read_text(encoding="utf-8").replace("−", "-").splitlines(), 1):
+            for figure in re.findall(r"([+-]\d+) ± (\d+)", line):
+                if figure not in known and "not a claim" not in line:
+                    yield f"{page}:{number}: {' ± '.join(figure)} is of no claim"
 
 
 def check():
     faults = [f"nets/{net}: {fault}" for net in published() for fault in contradictions(net)]
+    faults += unclaimed()
     for fault in faults:
         print(f"scripts/reproduce: {fault}", file=sys.stderr)
     pictures = subprocess.run([ROOT / "scripts/tools/strengths", "--check"], check=False).returncode
