@@ -2,6 +2,7 @@
 import collections
 import functools
 import hashlib
+import math
 import os
 import pathlib
 import re
@@ -43,6 +44,11 @@ def header(shard):
     return run(toolbox(), "data", "dump", "--header", shard)
 
 
+def union(ranges):
+    """The number of games of some ranges of a run, each game once."""
+    return len(set().union(*(range(first, first + games) for first, games in ranges)))
+
+
 def disjoint(ranges):
     """Leaves out ranges of games that larger ones have: a coordinator has audits played by two accounts.
 
@@ -50,8 +56,11 @@ def disjoint(ranges):
     """
     kept = []
     for games, of_run, first, what in sorted(ranges, key=lambda it: (-it[0], it[1:3], str(it[3]))):
-        if all(of_run != other[1] or first + games <= other[2] or other[2] + other[0] <= first for other in kept):
+        others = [other for other in kept if other[1] == of_run and first < other[2] + other[0] and other[2] < first + games]
+        if not others:
             kept.append((games, of_run, first, what))
+        elif union([(first, games), *((other[2], other[0]) for other in others)]) > sum(other[0] for other in others):
+            refuse(f"games {first} to {first + games - 1} of run {of_run} are in larger shards in part only")
     return [what for *_, what in kept]
 
 
@@ -71,6 +80,11 @@ def players():
     return {hashlib.sha256(file.read_bytes()).hexdigest(): file.parent.name for file in ROOT.glob("nets/*/net.nnue")}
 
 
+def player(digest):
+    """The name of a net, or the beginning of its hash if it is not published."""
+    return players().get(digest, digest[:8])
+
+
 def of_season():
     """The self-play of the season that is in the tree: a set for each player and limit of nodes."""
     sets = {}
@@ -78,29 +92,42 @@ def of_season():
         if "in pairs against" not in header(shard):
             digest = re.search(r"net (\w+)", header(shard))[1]
             soft = re.search(r"soft (\d+)", header(shard))[1]
-            sets.setdefault(f"season-{soft}-{players()[digest]}", []).append(shard)
+            sets.setdefault(f"season-{soft}-{player(digest)}", []).append(shard)
     return {name: without_doubles(sets[name]) for name in sorted(sets)}
 
 
-def table(head, rows):
-    """Markdown: the first column is text, the others are numbers."""
-    lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
+def table(head, rows, text=1):
+    """Markdown: so many columns are text, the others are numbers."""
+    lines = [head, ["---"] * text + ["--:"] * (len(head) - text), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def bins(histogram, width, first):
-    """Counts of wider bins, by their lower ends. One of the bins begins with `first`."""
-    found = collections.Counter()
-    for low, count in histogram.items():
-        found[(int(low) - first) // width * width + first] += count
-    return found
+def distribution(histograms, width, first=0, below=-math.inf, above=math.inf):
+    """A table of one histogram by set: a row for each bin of this width, each set's share in percent.
 
-
-def distribution(histograms, width, first=0):
-    """A table of one histogram by set: a row for each bin, each set's share in percent."""
-    found = {name: bins(histogram, width, first) for name, histogram in histograms.items()}
-    wholes = {name: max(1, it.total()) for name, it in found.items()}
-    lows = sorted(set().union(*found.values()))
-    ends = [f"{low:,} to {low + width - 1:,}".replace("-", "−") for low in lows]
-    rows = [[end, *(f"{100 * it[low] / wholes[name]:.1f}" for name, it in found.items())] for end, low in zip(ends, lows)]
+    The first bin has all that is less than `below`, the last one all from `above` on.
+    """
+    found = {name: collections.Counter() for name in histograms}
+    for name, histogram in histograms.items():
+        for low, count in histogram.items():
+            low = max(below - width, min(above, (int(low) - first) // width * width + first))
+            found[name][low] += count
+    rows = []
+    for low in sorted(set().union(*found.values())):
+        end = f"{low:,} to {low + width - 1:,}"
+        if low + width == below:
+            end = f"below {below:,}"
+        elif low == above:
+            end = f"{above:,} and more"
+        if any(it[low] for it in found.values()):
+            rows.append([end.replace("-", "−"), *(f"{100 * it[low] / it.total():.1f}" if it else "–" for it in found.values())])
     return table(["", *found], rows)
+
+
+def histograms(lengths, scores, pieces):
+    """The tables of a card: plies of a game, scores, pieces on the board. Games end at 400 plies."""
+    return {
+        "lengths": distribution(lengths, 40, above=400),
+        "scores": distribution(scores, 500, below=-2000, above=2000),
+        "pieces": distribution(pieces, 4, first=1),
+    }
