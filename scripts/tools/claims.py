@@ -1,6 +1,7 @@
 """Claims of published nets: how they are read, and whether files that repeat them agree."""
 import hashlib
 import json
+import math
 import os
 import pathlib
 import re
@@ -131,9 +132,14 @@ def unclaimed():
         known |= {(f"{elo:+}", f"{error}"), (f"{-elo:+}", f"{error}")}
     for page in RESULTS:
         for number, line in enumerate((ROOT / page).read_text(encoding="utf-8").replace("−", "-").splitlines(), 1):
-            for figure in re.findall(r"([+-]\d+) ± (\d+)", line):
+            for figure in re.findall(r"([+-]\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)", line):
                 if figure not in known and "not a claim" not in line:
                     yield f"{page}:{number}: {' ± '.join(figure)} is of no claim"
+            # Games won, drawn, lost, and the Elo that follows from them.
+            for won, drawn, lost, elo in re.findall(r"(\d+), (\d+), (\d+)(?: \||:) \**([+-]\d+) ±", line):
+                score = (int(won) + int(drawn) / 2) / (int(won) + int(drawn) + int(lost))
+                if abs(400 * math.log10(score / (1 - score)) - int(elo)) > 1.5:
+                    yield f"{page}:{number}: {won}, {drawn}, {lost} are not {elo} Elo"
 
 
 def check():
