@@ -125,7 +125,7 @@ def distribution(histograms, width, first=0, below=-math.inf, above=math.inf):
 
 
 def histograms(lengths, scores, pieces):
-    """The tables of a card: plies of a game, scores, pieces on the board. Games end at 400 plies."""
+    """The tables of a card: plies of a game, scores, pieces on the board."""
     return {
         "lengths": distribution(lengths, 40, above=400),
         "scores": distribution(scores, 500, below=-2000, above=2000),
