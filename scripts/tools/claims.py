@@ -135,10 +135,11 @@ def unclaimed():
             for figure in re.findall(r"([+-]\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)", line):
                 if figure not in known and "not a claim" not in line:
                     yield f"{page}:{number}: {' ± '.join(figure)} is of no claim"
-            # Games won, drawn, lost, and the Elo that follows from them.
+            # Games won, drawn, lost, and their Elo, of which `chuhe match` gives at most 1,000.
             for won, drawn, lost, elo in re.findall(r"(\d+), (\d+), (\d+)(?: \||:) \**([+-]\d+) ±", line):
-                score = (int(won) + int(drawn) / 2) / (int(won) + int(drawn) + int(lost))
-                if abs(400 * math.log10(score / (1 - score)) - int(elo)) > 1.5:
+                points, given = (int(side) + int(drawn) / 2 or 0.001 for side in (won, lost))
+                exact = 400 * math.log10(points / given)
+                if abs(max(-1000, min(exact, 1000)) - int(elo)) > 1.5:
                     yield f"{page}:{number}: {won}, {drawn}, {lost} are not {elo} Elo"
 
 

@@ -7,10 +7,10 @@ use nnue::{Kernel, Net};
 use crate::evaluation::Evaluation;
 
 /// The name of the net; its provenance is in the folder of this name under `nets`.
-pub const NAME: &str = "season2-4-2";
+pub const NAME: &str = "season2-5-1";
 
 static NET: LazyLock<Arc<Net>> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../nets/season2-4-2/net.nnue");
+    let bytes = include_bytes!("../../../nets/season2-5-1/net.nnue");
     Arc::new(Net::from_bytes(bytes).expect("the published net is valid"))
 });
 
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn the_net_matches_its_manifest() {
-        let manifest = include_str!("../../../nets/season2-4-2/net.json");
+        let manifest = include_str!("../../../nets/season2-5-1/net.json");
         assert!(manifest.contains(&format!("\"net\": \"{}\"", net().hash())));
         assert!(manifest.contains(&format!("\"name\": \"{NAME}\"")));
     }

@@ -100,9 +100,9 @@ fn nets_are_loaded() {
     );
     let answer = client.request("setoption name EvalFile value <plain>\neval");
     assert!(answer.ends_with(" for Red, by the plain evaluation\n"), "{answer}");
-    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../nets/season2-4-2/net.nnue");
+    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../nets/season2-5-1/net.nnue");
     let answer = client.request(&format!("setoption name EvalFile value {published}"));
-    assert_eq!(answer, format!("info string playing with net season2-4-2 (cc38225b…) on {}\n", Kernel::best()));
+    assert_eq!(answer, format!("info string playing with net season2-5-1 (b97b62c9…) on {}\n", Kernel::best()));
     std::fs::remove_dir_all(folder).unwrap();
 }
 
