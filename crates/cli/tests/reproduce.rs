@@ -23,13 +23,13 @@ fn given_programs_are_not_built_again() {
     let folder = tempfile::tempdir().unwrap();
     let programs = folder.path().join("release");
     for name in ["chuhe", "chuhe-trainer"] {
-        write_program(&programs.join(name), "echo nodes 6523233");
+        write_program(&programs.join(name), r#"echo nodes 6583914; echo '{"elo": 0, "elo_error": 9999}'"#);
     }
     write_program(&folder.path().join("path/cargo"), "touch \"$BUILT\"");
     let (built, path) = (folder.path().join("built"), std::env::var("PATH").unwrap());
     for more in [&[][..], &["--programs", programs.to_str().unwrap()]] {
         let mut command = Command::new(SCRIPT);
-        command.args(more).args(["gen2-256", "rules"]).env("CARGO_TARGET_DIR", folder.path()).env("BUILT", &built);
+        command.args(more).args(["season2-5-1", "timed"]).env("CARGO_TARGET_DIR", folder.path()).env("BUILT", &built);
         command.env("PATH", format!("{}:{path}", folder.path().join("path").display()));
         let output = command.output().unwrap();
         let (said, why) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
